@@ -2,7 +2,7 @@
 
 // The ladder of docs/ARCHITECTURE.md: arrows point down only.
 //   apps/cli, apps/desktop -> daemon -> share -> contacts -> peer -> settings
-//   -> session, transfer, discovery, server, mount (-> fuse-native-host) -> protocol -> proto;  native beside protocol
+//   -> session, transfer, discovery, server, mount (-> fuse-native-host) -> protocol -> proto;  native beside protocol, of which it takes types
 
 const TESTS = '\\.test\\.ts$|/test/';
 
@@ -81,7 +81,14 @@ module.exports = {
     mayImportOnly('packages/mount', ['packages/fuse-native-host', ...BELOW_SESSION]),
     mayImportOnly('packages/fuse-native-host', ['packages/protocol', 'proto']),
     mayImportOnly('packages/protocol', ['proto']),
-    mayImportOnly('native', []),
+    mayImportOnly('native', ['packages/protocol']),
+    {
+      name: 'native-takes-types-alone',
+      comment: 'native/lib shares types with the packages, and runs without them.',
+      severity: 'error',
+      from: { path: '^native/' },
+      to: { path: '^packages/', dependencyTypesNot: ['type-only'] },
+    },
     mayImportOnly('proto', []),
     {
       name: 'protocol-is-pure',

@@ -124,12 +124,12 @@ async function reads(workspace, system) {
     await run('dd', [`if=${path}`, 'of=/dev/null', 'bs=1M']);
     return [coldly, await read(warm)];
   });
-  for (const [asked, told] of [
+  for (const [asked, answer] of [
     [cold, first],
     [warm, second],
   ]) {
     const { sum } = await read(asked, join(system.folder.path, 'read.bin'));
-    if (sum !== told.sum) throw new Error(`${system.name} has read wrong bytes`);
+    if (sum !== answer.sum) throw new Error(`${system.name} has read wrong bytes`);
   }
   return { 'random reads of 4 KiB, cold': first, 'random reads of 4 KiB, file read before': second };
 }

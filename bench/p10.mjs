@@ -77,11 +77,11 @@ async function firstOf(receiver, at) {
 }
 
 function whenFirst(test) {
-  let tell;
+  let settle;
   const at = new Promise((resolve) => {
-    tell = resolve;
+    settle = resolve;
   });
-  return { at, onEvent: (event, seconds) => test(event) && tell(seconds) };
+  return { at, onEvent: (event, seconds) => test(event) && settle(seconds) };
 }
 
 async function sendWhole(workspace, source) {

@@ -46,13 +46,13 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await connect(ben, code);
     const inside = ben.page.getByRole('region', { name: 'Contents of holiday' });
     await inside.getByText('lake 🏞.jpg').waitFor();
-    await writeFile(sandbox.path('holiday/new.txt'), 'told at once');
+    await writeFile(sandbox.path('holiday/new.txt'), 'seen at once');
     await inside.getByText('new.txt').waitFor();
     await ben.picture('folders-inside');
     await inside.getByLabel(/Select new\.txt/).check();
     await ben.page.getByRole('button', { name: 'Receive 1 item' }).click();
     await ben.page.getByText('Done').first().waitFor();
-    expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('told at once');
+    expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('seen at once');
   });
 
   it.runIf(HAS_FUSE)('are mounted and read by any program', async ({ ben, sandbox }) => {

@@ -27,9 +27,9 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     page = await own.page();
     await writeFile(sandbox.path('file'), 'content');
     await page.evaluate(() => {
-      const told: unknown[] = [];
-      Object.assign(window, { told });
-      window.keibidrop?.onIntent((intent) => told.push(intent));
+      const intents: unknown[] = [];
+      Object.assign(window, { intents });
+      window.keibidrop?.onIntent((intent) => intents.push(intent));
     });
   });
   afterAll(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
   });
 
   /** Intents that reached the page since the last call. */
-  const intents = () => page.evaluate(() => (window as unknown as { told: unknown[] }).told.splice(0));
+  const intents = () => page.evaluate(() => (window as unknown as { intents: unknown[] }).intents.splice(0));
   const shown = () => own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
 
   it('shows the page, which gets only the functions of the preload, nothing of Node or Electron', async () => {
@@ -328,11 +328,11 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
           });
           await other.loadURL(address);
           const answer = await other.webContents.executeJavaScript(ask);
-          const told = await other.webContents.executeJavaScript(
+          const seen = await other.webContents.executeJavaScript(
             `Promise.race([new Promise((done) => keibidrop.subscribe('watch', {}, done, done)), ${ask}])`,
           );
           other.destroy();
-          return [answer, told];
+          return [answer, seen];
         };
         return [...(await open(`${url}/page`)), ...(await open('data:text/html,<p>hello</p>'))];
       }, stranger);

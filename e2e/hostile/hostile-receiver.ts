@@ -94,9 +94,9 @@ export class HostileReceiver {
       call.on('error', () => {});
       call.on('data', ({ body }: SenderMessage) => {
         if (body) this.received.push(body);
-        this.#tell();
+        this.#notify();
       });
-      this.#tell();
+      this.#notify();
     };
     const digests: PeerHandlers['digests'] = (call) => void call.destroy();
     this.session = openSession(socket, keys, 'initiator', {
@@ -155,7 +155,7 @@ export class HostileReceiver {
     this.#ending.abort(new Error('the test is over'));
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const changed of this.#changed.splice(0)) changed();
   }
 

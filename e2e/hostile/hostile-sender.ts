@@ -151,7 +151,7 @@ export class HostileSender {
     this.call.on('data', ({ body }: ReceiverMessage) => {
       if (body) this.received.push(body);
       if (body?.$case === 'finished') void this.session?.close();
-      this.#tell();
+      this.#notify();
     });
     this.call.on('error', () => {});
     this.#meet();
@@ -166,10 +166,10 @@ export class HostileSender {
       number,
       sealer: new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'responder', number) }),
     });
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const changed of this.#changed.splice(0)) changed();
   }
 

@@ -10,7 +10,7 @@ import { Receiving } from './receiving.ts';
 type Options = Parameters<typeof Receiving.begin>[0];
 
 /** Runs `lie` on a sender whose receiver accepts. Resolves with how the receiver ended. */
-async function told(lie: (sender: HostileSender) => unknown, options?: Options) {
+async function lied(lie: (sender: HostileSender) => unknown, options?: Options) {
   const receiving = await Receiving.begin(options);
   try {
     await lie(receiving.sender);
@@ -69,17 +69,17 @@ function fail(sender: HostileSender, entry: number): void {
 
 describe('a sender that says', () => {
   it.concurrent.each(lies)('%s is refused', async (_what, expected, lie) => {
-    const { exit, code, left, untouched, stderr } = await told(lie);
+    const { exit, code, left, untouched, stderr } = await lied(lie);
     expect({ exit, code, left, untouched, stderr }).toEqual({ ...expected, left: [], untouched: true, stderr: '' });
   });
 
   it.concurrent('a message larger than gRPC accepts is cut off', async () => {
-    const { exit, code, left } = await told((sender) => sender.start('mallory', 'x'.repeat(3 * 2 ** 20)));
+    const { exit, code, left } = await lied((sender) => sender.start('mallory', 'x'.repeat(3 * 2 ** 20)));
     expect({ exit, code, left }).toEqual({ exit: 5, code: 'SESSION_LOST', left: [] });
   });
 
   it.concurrent('nothing after the offer, and ends the call, loses the session', async () => {
-    const { exit, code, left } = await told((sender) => {
+    const { exit, code, left } = await lied((sender) => {
       sender.start();
       sender.page(0, entries(1));
       sender.call.end();
@@ -88,7 +88,7 @@ describe('a sender that says', () => {
   });
 
   it.concurrent('an unknown error code is reported as PEER_FAILED', async () => {
-    const { exit, code, events } = await told(async (sender) => {
+    const { exit, code, events } = await lied(async (sender) => {
       sender.start();
       sender.page(0, entries(1));
       sender.say({ $case: 'failed', value: { entry: 0, code: 'rm -rf /', path: 'f0' } });
@@ -104,7 +104,7 @@ describe('text shown to people', () => {
   const acting = /[\p{Cc}\u202e]/u;
 
   it.concurrent('holds no control characters from a label, a name or a failed path', async () => {
-    const { stdout, stderr, exit } = await told(
+    const { stdout, stderr, exit } = await lied(
       async (sender) => {
         sender.start(`mallory ${escapes}`);
         sender.page(0, [{ name: `${escapes}a`.slice(0, 200) }, { name: `b${escapes}`, size: 5n }]);
@@ -121,7 +121,7 @@ describe('text shown to people', () => {
   });
 
   it.concurrent('holds no control characters from a refused name', async () => {
-    const { stderr } = await told((sender) => sender.start().page(0, [{ name: `${escapes}/` }]), { args: [] });
+    const { stderr } = await lied((sender) => sender.start().page(0, [{ name: `${escapes}/` }]), { args: [] });
     expect(stderr).toContain('u{1b}');
     expect(stderr.split('\n').filter((line) => acting.test(line))).toEqual([]);
   });
@@ -136,12 +136,12 @@ describe('a destination that holds', () => {
   const linked = (out: string) => symlink('../outside', join(out, 'd'));
 
   it.concurrent('a symlink to a folder, where a folder is offered, keeps it and gets another folder', async () => {
-    const { exit, left, untouched } = await told(offerFolder, { prepare: linked });
+    const { exit, left, untouched } = await lied(offerFolder, { prepare: linked });
     expect({ exit, left, untouched }).toEqual({ exit: 0, left: ['d', 'd (1)', 'd (1)/precious'], untouched: true });
   });
 
   it.concurrent.each(['--overwrite', '--skip'])('such a symlink does not follow it with %s either', async (choice) => {
-    const ending = await told(offerFolder, { prepare: linked, args: ['--json', choice] });
+    const ending = await lied(offerFolder, { prepare: linked, args: ['--json', choice] });
     const { exit, events, left, untouched } = ending;
     const expected = { exit: 1, failed: 'TRANSFER_DESTINATION_EXISTS', left: ['d'], untouched: true };
     expect({ exit, failed: failedCode(events), left, untouched }).toEqual(expected);
@@ -166,13 +166,13 @@ describe('a destination that holds', () => {
 
   it.concurrent('a file, where a folder is offered with --overwrite, keeps it', async () => {
     const prepare = (out: string) => writeFile(join(out, 'd'), 'mine');
-    const { events, left } = await told(offerFolder, { prepare, args: ['--json', '--overwrite'] });
+    const { events, left } = await lied(offerFolder, { prepare, args: ['--json', '--overwrite'] });
     expect({ failed: failedCode(events), left }).toEqual({ failed: 'TRANSFER_DESTINATION_EXISTS', left: ['d'] });
   });
 
   it.concurrent('a symlink in place of our staging folder does not write through it', async () => {
     const prepare = (out: string) => symlink('../outside', join(out, '.keibidrop-partial'));
-    const { exit, code, untouched } = await told(offerFolder, { prepare });
+    const { exit, code, untouched } = await lied(offerFolder, { prepare });
     expect({ exit, code, untouched }).toEqual({ exit: 1, code: 'TRANSFER_DESTINATION_UNUSABLE', untouched: true });
   });
 
@@ -197,7 +197,7 @@ describe('a destination that holds', () => {
       name: 'd',
       parent: i === 0 ? TOP : i - 1,
     }));
-    const { exit, code } = await told((sender) => sender.start().page(0, chain));
+    const { exit, code } = await lied((sender) => sender.start().page(0, chain));
     expect({ exit, code }).toEqual({ exit: 1, code: 'TRANSFER_LIMIT_EXCEEDED' });
   });
 });

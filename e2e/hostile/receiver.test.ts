@@ -142,16 +142,16 @@ describe('a receiver that', () => {
     try {
       const receiver = await sending.hostile();
       await receiver.hears('offerEnd');
-      const told = [];
+      const answers = [];
       for await (const { entry, code, sha256 } of receiver.session.client.digests({
         entries: [0, 99, 0xffffffff, 1, 2, 3],
       })) {
-        told.push({ entry, refused: code !== '', digests: sha256.length / 32 });
+        answers.push({ entry, refused: code !== '', digests: sha256.length / 32 });
       }
-      expect(told.slice(0, 3).map(({ entry, refused }) => ({ entry, refused }))).toEqual(
+      expect(answers.slice(0, 3).map(({ entry, refused }) => ({ entry, refused }))).toEqual(
         [0, 99, 0xffffffff].map((entry) => ({ entry, refused: true })),
       );
-      const files = told.slice(3).filter(({ refused }) => !refused);
+      const files = answers.slice(3).filter(({ refused }) => !refused);
       expect(files.map(({ digests }) => digests).sort()).toEqual([1, 3]);
       receiver.close();
       const { whole } = await sending.servesAnHonestOne();

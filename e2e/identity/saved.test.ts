@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 /** The first line that a command prints with --json. */
-async function told(...args: string[]): Promise<JsonEvent> {
+async function printed(...args: string[]): Promise<JsonEvent> {
   const running = await sandbox.start([...args, '--json']);
   await running.ended;
   return running.events()[0] as JsonEvent;
@@ -33,8 +33,8 @@ async function letter({ ann = [], ben = [] }: { ann?: string[]; ben?: string[] }
 }
 
 const contacts = async (config: string) =>
-  (await told('contacts', '--config', config)).contacts as Record<string, unknown>[];
-const fingerprint = async (config: string) => (await told('id', '--config', config)).fingerprint;
+  (await printed('contacts', '--config', config)).contacts as Record<string, unknown>[];
+const fingerprint = async (config: string) => (await printed('id', '--config', config)).fingerprint;
 
 describe('--save on both sides of a code', () => {
   it('saves each side as a contact of the other, and changes nothing the second time', async () => {
@@ -58,7 +58,7 @@ describe('--save on both sides of a code', () => {
   });
 
   it('never saves a contact under the name of another', async () => {
-    await told('contacts', 'add', 'Ben', 'A'.repeat(86), '--config', 'ann');
+    await printed('contacts', 'add', 'Ben', 'A'.repeat(86), '--config', 'ann');
     const { sender, receiver } = await letter({ ann: ['--save', 'Ben'], ben: ['--save', 'Ann'] });
     expect(sender.saved).toEqual([]);
     expect(sender.warnings).toMatchObject([{ message: expect.stringContaining('“Ben” is another contact') }]);
@@ -95,9 +95,9 @@ describe('a wrong --save', () => {
       /contacts\.json/,
     ],
   ])('is reported before anything starts: %j', async (args, code, words) => {
-    await told('contacts', 'add', 'Eve', 'A'.repeat(86), '--config', 'broken');
+    await printed('contacts', 'add', 'Eve', 'A'.repeat(86), '--config', 'broken');
     await writeFile(sandbox.path('broken', 'contacts.json'), '{');
-    expect(await told(...args)).toEqual({ event: 'error', code, message: expect.stringMatching(words) });
+    expect(await printed(...args)).toEqual({ event: 'error', code, message: expect.stringMatching(words) });
   });
 });
 

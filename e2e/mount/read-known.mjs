@@ -9,7 +9,7 @@ import { numberOf } from './known-bytes.mjs';
 const RECORD = 65_536;
 const PAUSE_MS = 200;
 const [files, records] = process.argv.slice(2).map(Number);
-const tell = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
+const report = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
 const bytes = Buffer.alloc(RECORD);
 let right = 0;
 
@@ -24,11 +24,11 @@ for (let turn = 0; ; turn++) {
       const began = performance.now();
       const count = fs.readSync(file, bytes, 0, RECORD, record * RECORD);
       if (count !== RECORD || numberOf(bytes) !== record + (turn % files) * records)
-        tell({ event: 'wrong', file: turn % files, record, count });
-      else if (++right % 100 === 0) tell({ event: 'right', right, ms: performance.now() - began });
+        report({ event: 'wrong', file: turn % files, record, count });
+      else if (++right % 100 === 0) report({ event: 'right', right, ms: performance.now() - began });
     }
   } catch (failure) {
-    tell({ event: 'refused', code: failure.code, ms: performance.now() - began });
+    report({ event: 'refused', code: failure.code, ms: performance.now() - began });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
   } finally {
     try {

@@ -23,7 +23,7 @@ const BUSY_MS = 2000;
 const programAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** How often each outcome was reported, and the longest wait of a program for one call. */
-export interface Told {
+export interface Counts {
   kept: number;
   right: number;
   refused: Record<string, number>;
@@ -66,7 +66,7 @@ export class TwoPrograms {
     this.#stuck = new StuckWatch(() => [...own, share.mounting.running.pid, share.host ?? 0]);
   }
 
-  get told(): Told {
+  get counts(): Counts {
     const all = [...this.#writer.events(), ...this.#reader.events()];
     const refused: Record<string, number> = {};
     for (const { event, code } of all) {
@@ -82,7 +82,7 @@ export class TwoPrograms {
 
   /** Waits until both programs have progressed. @returns  the milliseconds it took */
   goOn(): Promise<number> {
-    const before = this.told;
+    const before = this.counts;
     return this.#until('continue', ({ kept, right }) => kept >= before.kept + 20 && right >= before.right + 200);
   }
 
@@ -90,19 +90,19 @@ export class TwoPrograms {
    * Waits until a call is refused, and checks that no acknowledged record is lost. @returns  the milliseconds it took
    */
   async noticed(): Promise<number> {
-    const before = sumOf(this.told.refused);
+    const before = sumOf(this.counts.refused);
     const noticedMs = await this.#until('are refused something', ({ refused }) => sumOf(refused) > before);
     this.check();
     return noticedMs;
   }
 
-  async #until(what: string, reached: (told: Told) => boolean): Promise<number> {
+  async #until(what: string, reached: (counts: Counts) => boolean): Promise<number> {
     const began = performance.now();
-    while (!reached(this.told)) {
+    while (!reached(this.counts)) {
       if (performance.now() - began > LONGEST_MS) {
         const { mounting, sharing } = this.#share;
         const said = [
-          JSON.stringify(this.told),
+          JSON.stringify(this.counts),
           ...[this.#writer, this.#reader, mounting.running, sharing.running].map(({ stderr }) => stderr),
         ].join('\n');
         throw new Error(`after ${LONGEST_MS} ms the programs do not ${what}: ${said}`);
@@ -123,10 +123,10 @@ export class TwoPrograms {
     const longestStuckMs = await this.#stuck.end();
     this.check();
     const copies = readdirSync(this.#share.work).filter((name) => name.includes('(conflict')).length;
-    const { refused, ...told } = this.told;
-    Object.assign(task.meta, { figures: { ...told, longestStuckMs, copies, ...refused, ...more } });
+    const { refused, ...counts } = this.counts;
+    Object.assign(task.meta, { figures: { ...counts, longestStuckMs, copies, ...refused, ...more } });
     const longest = 2 * this.#share.patienceMs + BUSY_MS;
-    expect(told.longestMs).toBeLessThan(longest);
+    expect(counts.longestMs).toBeLessThan(longest);
     expect(longestStuckMs).toBeLessThan(longest);
   }
 

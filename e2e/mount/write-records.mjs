@@ -17,7 +17,7 @@ const PAUSE_MS = 200;
 const flags = fs.constants.O_CREAT | fs.constants.O_RDWR;
 const log = fs.openSync('log', flags, 0o644);
 const blocks = fs.openSync('block', flags, 0o644);
-const tell = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
+const report = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
 let logged = 0;
 
 const WAYS = {
@@ -51,10 +51,10 @@ for (let number = 1; ; ) {
   const began = performance.now();
   try {
     const { at } = write(number);
-    tell({ event: 'kept', way, at, number, ms: performance.now() - began });
+    report({ event: 'kept', way, at, number, ms: performance.now() - began });
     number++;
   } catch (failure) {
-    tell({ event: 'refused', way, number, code: failure.code, ms: performance.now() - began });
+    report({ event: 'refused', way, number, code: failure.code, ms: performance.now() - began });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
   }
 }

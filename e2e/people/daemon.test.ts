@@ -283,9 +283,9 @@ describe('the contacts of a daemon', () => {
     expect(contact).toMatchObject({ name: 'Bob', fingerprint, verified: false, rule: 'ask' });
     const named = (name: string) =>
       alice.until((event) => event.event === 'contacts' && JSON.stringify(event.contacts).includes(name));
-    const told = named('Robert');
+    const renamed = named('Robert');
     expect((await alice.command('contacts', 'rename', 'Bob', 'Robert')).exit).toBe(0);
-    await told;
+    await renamed;
     const change = { name: 'Robert', rule: 'accept', folder: sandbox.path('inbox'), verified: true };
     const { contact: changed } = await own.call('changeContact', change, { signal });
     expect(changed).toMatchObject({ rule: 'accept', folder: sandbox.path('inbox'), verified: true });

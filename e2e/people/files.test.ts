@@ -28,7 +28,7 @@ afterAll(() => sandbox.close());
 
 async function filesOf(daemon: OwnDaemon, request: FilesRequest) {
   const { files, ...reply } = await (await daemon.own()).call('files', request, { signal: daemon.signal });
-  return { ...reply, files, told: files.map(({ path, state }) => `${path} ${state}`) };
+  return { ...reply, files, states: files.map(({ path, state }) => `${path} ${state}`) };
 }
 
 describe('the files of a transfer', () => {
@@ -85,13 +85,13 @@ describe('the files of a transfer', () => {
       [sender, sending],
     ] as const) {
       await daemon.state(transfer, 'done');
-      const { told } = await filesOf(daemon, { transfer });
+      const { states } = await filesOf(daemon, { transfer });
       const done = ['tree', 'tree/deep', 'tree/deep/small', 'tree/large', 'tree/link', 'tree/zero'];
-      expect([...told].sort()).toEqual([...done.map((path) => `${path} done`), 'tree/there skipped'].sort());
+      expect([...states].sort()).toEqual([...done.map((path) => `${path} done`), 'tree/there skipped'].sort());
     }
     expect(await filesOf(receiver, { transfer: id, filter: 'EE/D', first: 1 })).toMatchObject({
       total: 2,
-      told: ['tree/deep/small done'],
+      states: ['tree/deep/small done'],
     });
     expect(await filesOf(receiver, { transfer: id, filter: 'deep', state: 'skipped' })).toMatchObject({ total: 0 });
     await receiver.control(id, 'remove');

@@ -34,7 +34,7 @@ describe('an agent over the Model Context Protocol', () => {
     long = call(
       'receive',
       { code: LONG_CODE, folder: 'long', waitSeconds: 3600 },
-      { onprogress: (told) => progress.push(told.progress) },
+      { onprogress: (report) => progress.push(report.progress) },
     );
     long.catch(() => {});
   });

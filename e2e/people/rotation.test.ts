@@ -80,12 +80,12 @@ describe('a rotated identity', () => {
   it('is adopted by both running daemons, and must be verified again', async () => {
     const before = await shows(bob, 'Alice', ({ verified }) => verified);
     expect(before.renewed).toBeUndefined();
-    const told = bob.until(({ event }) => event === 'renewed', await bob.client());
+    const renewed = bob.until(({ event }) => event === 'renewed', await bob.client());
     const { exit, event } = await alice.command('id', 'rotate', '--yes');
     expect(exit).toBe(0);
     const fingerprint = event.fingerprint as string;
     expect(await (await alice.own()).call('identity', {}, { signal: alice.signal })).toMatchObject({ fingerprint });
-    expect(await told).toMatchObject({ contact: 'Alice', words: event.words });
+    expect(await renewed).toMatchObject({ contact: 'Alice', words: event.words });
     const after = await shows(bob, 'Alice', hasIdentity(fingerprint));
     expect(after).toMatchObject({ verified: false, renewed: expect.any(Number) });
     expect(await bob.said('contacts')).toMatch(/Alice +new identity .*\n.*\nAlice has a new identity\. Compare it/);

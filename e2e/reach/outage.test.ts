@@ -78,8 +78,8 @@ describe.skipIf(!IS_ROOT)('a transfer survives (needs root, for namespaces)', ()
   it('an unplugged cable, and reconnects as soon as it is plugged in', async () => {
     const both = await begin();
     setCable(plugs.receiver, 'down');
-    const told = await both.receiver.until('reconnecting', ({ attempt }) => attempt === 2);
-    expect(told).toMatchObject({ reason: 'This computer has left the network.' });
+    const second = await both.receiver.until('reconnecting', ({ attempt }) => attempt === 2);
+    expect(second).toMatchObject({ reason: 'This computer has left the network.' });
     setCable(plugs.receiver, 'up');
     expect(await end(both)).toBe(2);
   });

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 /** Names and parts of the events, in order. */
-const told = (running: Running) => running.events().map(({ event, part }) => (part === undefined ? event : part));
+const reported = (running: Running) => running.events().map(({ event, part }) => (part === undefined ? event : part));
 const rates = (running: Running) => running.events().filter(({ event }) => event === 'measured');
 
 async function nothingIsLeft(): Promise<void> {
@@ -44,7 +44,7 @@ describe('bench alone', () => {
     const bench = await sandbox.start(['bench', '--dir', 'here', '--size', '8M', '--json']);
     expect(await bench.ended).toBe(0);
     const parts = ['write', 'read', 'seal', 'open', 'seal', 'open', 'loopback', 'sha256', 'whole', 'wholeOnDisk'];
-    expect(told(bench)).toEqual(['start', ...parts, expect.any(String)]);
+    expect(reported(bench)).toEqual(['start', ...parts, expect.any(String)]);
     for (const rate of rates(bench)) expect(rate.bytesPerSecond).toBeGreaterThan(0);
     expect(lastOf(bench)).toMatchObject({ event: 'limit', message: expect.stringMatching(/is the limit/) });
     expect(bench.stderr).toBe('');
@@ -74,7 +74,7 @@ describe('bench against a peer', () => {
     const bench = await against();
     expect({ bench: await bench.ended, waiter: await waiter.ended }).toEqual({ bench: 0, waiter: 0 });
     const parts = ['roundTrip', 'link', 'peerRead', 'whole', 'write', 'read', 'seal', 'open'];
-    expect(told(bench)).toEqual(['connected', ...parts, expect.any(String)]);
+    expect(reported(bench)).toEqual(['connected', ...parts, expect.any(String)]);
     for (const rate of rates(bench)) expect(rate.bytesPerSecond).toBeGreaterThan(0);
     expect(lastOf(bench)).toMatchObject({ event: 'limit' });
     expect(lastOf(waiter)).toMatchObject({ event: 'done', files: 4, bytes: 26 * MIB });

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
+import type { CachedFile } from '@keibidrop/protocol';
 import { assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
-/** Blocks of 64 KiB of one local file, and their place in the cache of a mount. */
-export interface CacheFill {
-  /** Absolute path on this machine. */
+/** Blocks of 64 KiB of one local file in the expected version, and their place in the cache of a mount. */
+export interface CacheFill extends CachedFile {
+  /** Absolute path on this machine; `path` is relative to it, and no symlink is followed. */
   folder: string;
-  /** Relative to `folder`, names joined by `/`; no symlink is followed. */
-  path: string;
-  /** The expected version of the file. */
-  size: number;
-  mtimeNs: bigint;
-  /** The cache; absolute, must exist. */
-  directory: string;
-  key: string;
   first: number;
   count: number;
 }

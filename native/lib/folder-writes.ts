@@ -126,7 +126,7 @@ export class FolderWrites {
   }
 
   /**
-   * Writes the changed ranges of a local draft in place.
+   * Writes the changed ranges of a local overlay file in place.
    *
    * @param locks  a LockTable of the writer, whose own locks do not block it
    * @throws also TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING

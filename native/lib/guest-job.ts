@@ -15,7 +15,7 @@ export interface GuestJobOptions {
 export interface NativeGuestJob {
   addLane(...dial: LaneDial): Promise<void>;
   endSession(): Promise<void>;
-  fold(number: number, secret: Uint8Array): void;
+  rekey(number: number, secret: Uint8Array): void;
   cutSilent(patienceMs: number): void;
   lanes(): Omit<LaneState, 'frames'>[];
   bytes(): number;
@@ -49,11 +49,11 @@ export abstract class GuestJob<Native extends NativeGuestJob> {
     return this.native.endSession();
   }
 
-  /** From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
-  fold(number: number, secret: Uint8Array): void {
+  /** From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3). The secret is copied. */
+  rekey(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
-    this.native.fold(number, secret);
+    this.native.rekey(number, secret);
   }
 
   /** Ends lanes whose answer is overdue by this much while nothing arrives or gets through. */

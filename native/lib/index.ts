@@ -16,14 +16,14 @@ export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayS
 export { type FoundLock, type LockSpan, LockTable, type WantedLock } from './lock-table.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
 export { RateBudget } from './rate-budget.ts';
-export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type WantedBlocks } from './read-job.ts';
+export { CACHE_BLOCK_BYTES, ReadJob, type ReadNews } from './read-job.ts';
 export {
   type Collision,
   type LaneState,
   ReceiveJob,
   type ReceiveNews,
+  type ReceivePlan,
   type ReceiveProgress,
-  type Survey,
 } from './receive-job.ts';
 export {
   type LaneEnd,

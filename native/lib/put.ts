@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
+import type { ByteRange, FileVersion } from '@keibidrop/protocol';
 import { assertBoolean, assertBytes, assertInteger, assertText, misuse } from './arguments.ts';
 
 /** The version that a put applies to (PROTOCOL 11.2). */
 export interface PutBase {
   /** Absent: any version. */
-  base?: { size: number; mtimeNs: bigint } | undefined;
-  /** Identifies the draft; 16 bytes. */
+  base?: FileVersion | undefined;
+  /** Identifies the overlay; 16 bytes. */
   token: Uint8Array;
   /** Bytes of the base that are still valid. */
   keep: number;
 }
 
-/** The state of the file after a put. */
-export interface PutFinish {
-  size: number;
-  mtimeNs: bigint;
+/** The version of the file after a put. */
+export interface PutFinish extends FileVersion {
   /** Sync the file to the disk. */
   sync: boolean;
 }
@@ -25,7 +24,7 @@ export interface PutContent {
   /** 32 hexadecimal digits. */
   key: string;
   /** Ascending and disjoint. */
-  ranges: readonly { offset: number; length: number }[];
+  ranges: readonly ByteRange[];
 }
 
 export type NativeBase = [baseSize: number, baseMtimeNs: bigint, token: Uint8Array, keep: number];

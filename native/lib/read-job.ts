@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import type { CachedFile, WantedBlocks } from '@keibidrop/protocol';
 import { assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 import { GuestJob, type GuestJobOptions, MOST, type NativeGuestJob, type NativeGuestJobClass } from './guest-job.ts';
@@ -6,25 +7,6 @@ import type { LaneEnd } from './send-job.ts';
 
 /** The block size of cached files: a unit of the guest's own, not of PROTOCOL. */
 export const CACHE_BLOCK_BYTES = 65536;
-
-/** One version of one file of a share, and its place in the cache. */
-export interface CachedFile {
-  /** Within the share. */
-  path: string;
-  size: number;
-  mtimeNs: bigint;
-  /** Absolute; must exist. */
-  directory: string;
-  /** Identifies the version there: each version has its own key. */
-  key: string;
-}
-
-/** Some blocks of a file, and how many after them to prefetch. */
-export interface WantedBlocks {
-  first: number;
-  count: number;
-  ahead: number;
-}
 
 /** The news of a ReadJob since the last look. */
 export interface ReadNews {

@@ -70,7 +70,7 @@ async function transfer(path: string, collisions: Collision = 'rename', relay?: 
     await wait();
     const { pages, walked } = sender.takeNews();
     for (const page of pages) {
-      const { wanted, partials, collisions: asked } = await receiver.survey(page);
+      const { wanted, partials, collisions: asked } = await receiver.plan(page);
       for (const entry of asked) {
         const decided = await receiver.decide(entry, 'overwrite');
         const bit = entry - page.first;
@@ -146,15 +146,15 @@ it('rejects with the code of the failure', async () => {
   const job = receive();
   await job.open();
   const page = { first: 0, count: 1, bytes: new Uint8Array(3) };
-  await expect(job.survey(page)).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
-  await expect(job.survey({ ...page, bytes: new Uint8Array(300_000) })).rejects.toMatchObject({
+  await expect(job.plan(page)).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
+  await expect(job.plan({ ...page, bytes: new Uint8Array(300_000) })).rejects.toMatchObject({
     code: 'TRANSFER_LIMIT_EXCEEDED',
   });
   await expect(job.decide(0, 'skip')).rejects.toMatchObject({ code: 'INTERNAL' });
   await expect(job.addLane('127.0.0.1', 1, 0, KEYS)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   await expect(job.addLane('example.org', 1, 0, KEYS)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   await job.close();
-  await expect(job.survey(page)).rejects.toMatchObject({
+  await expect(job.plan(page)).rejects.toMatchObject({
     code: expect.stringMatching(/CANCELLED|HANDSHAKE_MALFORMED/),
   });
 });
@@ -190,14 +190,14 @@ it('refuses arguments that would break native code', async () => {
   const misuse = expect.objectContaining({ name: 'TypeError', code: 'INTERNAL' });
   for (const call of calls) expect(call).toThrow(misuse);
   const bytes = 'x' as unknown as Uint8Array;
-  await expect(job.survey({ first: 0, count: 1, bytes })).rejects.toEqual(misuse);
-  await expect(job.survey({ first: -1, count: 1, bytes: new Uint8Array(1) })).rejects.toEqual(misuse);
+  await expect(job.plan({ first: 0, count: 1, bytes })).rejects.toEqual(misuse);
+  await expect(job.plan({ first: -1, count: 1, bytes: new Uint8Array(1) })).rejects.toEqual(misuse);
   await expect(job.decide(0, 'both' as never)).rejects.toEqual(misuse);
 });
 
 it('closes unopened, twice, and with pending calls', async () => {
   const job = receive();
-  const calls = [job.open(), job.survey({ first: 0, count: 1, bytes: new Uint8Array(1) }), job.finish()];
+  const calls = [job.open(), job.plan({ first: 0, count: 1, bytes: new Uint8Array(1) }), job.finish()];
   await Promise.all([job.close(), job.close(), Promise.allSettled(calls)]);
   await job.close();
   expect(existsSync(join(out, '.keibidrop-partial'))).toBe(false);
@@ -217,7 +217,7 @@ describe('a process', () => {
       const pump = async () => {
         if (busy) return; busy = true;
         for (const { first, count, bytes } of (news = sender.takeNews()).pages) {
-          const { wanted } = await receiver.survey(first, count, bytes);
+          const { wanted } = await receiver.plan(first, count, bytes);
           sender.answer(first, count, wanted, [], []);
         }
         if (news.walked) receiver.endOfPages();

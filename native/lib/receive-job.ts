@@ -9,7 +9,7 @@ import type { LaneEnd, LaneKeys, Page, Partial, Problem } from './send-job.ts';
 export type Collision = 'rename' | 'overwrite' | 'skip' | 'ask';
 
 /** The receiver's answer to one page of the manifest. */
-export interface Survey {
+export interface ReceivePlan {
   /** One bit per entry of the page (PROTOCOL 7). */
   wanted: Uint8Array;
   partials: Partial[];
@@ -62,7 +62,7 @@ export interface ReceiveProgress {
   skippedBytes: number;
 }
 
-interface NativeSurvey {
+interface NativePlan {
   wanted: Uint8Array;
   partialEntries: number[];
   partialBitmaps: Uint8Array[];
@@ -74,13 +74,13 @@ interface NativeSurvey {
 
 interface NativeReceiveJob {
   open(): Promise<void>;
-  survey(first: number, count: number, page: Uint8Array): Promise<NativeSurvey>;
-  decide(entry: number, collision: number): Promise<NativeSurvey>;
+  plan(first: number, count: number, page: Uint8Array): Promise<NativePlan>;
+  decide(entry: number, collision: number): Promise<NativePlan>;
   endOfPages(): void;
   addLane(...dial: LaneDial): Promise<void>;
   cutLane(lane: number): void;
   lanes(): LaneState[];
-  fold(number: number, secret: Uint8Array): void;
+  rekey(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
   discard(entry: number): void;
   takeNews(): ReceiveNews;
@@ -89,7 +89,7 @@ interface NativeReceiveJob {
   finalPathOf(entry: number): string;
   digest(entry: number): Promise<Uint8Array>;
   distrust(entry: number): Promise<void>;
-  refetch(entry: number): Promise<NativeSurvey>;
+  refetch(entry: number): Promise<NativePlan>;
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -115,14 +115,14 @@ function collisionNumber(collision: Collision): number {
   return number;
 }
 
-function surveyOf({ partialEntries, partialBitmaps, ...survey }: NativeSurvey): Survey {
+function planOf({ partialEntries, partialBitmaps, ...plan }: NativePlan): ReceivePlan {
   const partials = partialEntries.map((entry, i) => ({ entry, held: partialBitmaps[i] as Uint8Array }));
-  return { ...survey, partials };
+  return { ...plan, partials };
 }
 
 /**
  * One transfer on the receiving peer. Native threads carry bytes from the lanes to staging and rename whole files into
- * place; file bytes stay in native code. Await survey(), decide(), finish() and close() one after the other.
+ * place; file bytes stay in native code. Await plan(), decide(), finish() and close() one after the other.
  */
 export class ReceiveJob {
   readonly #native: NativeReceiveJob;
@@ -170,20 +170,20 @@ export class ReceiveJob {
    *
    * @throws HANDSHAKE_MALFORMED, TRANSFER_LIMIT_EXCEEDED, TRANSFER_PATH_REFUSED: the page, and with it the transfer, is refused
    */
-  async survey({ first, count, bytes }: Page): Promise<Survey> {
+  async plan({ first, count, bytes }: Page): Promise<ReceivePlan> {
     assertInteger('first', first, 0, 0xffffffff);
     assertInteger('count', count, 0, 0xffffffff);
     assertBytes('bytes', bytes);
-    return surveyOf(await this.#native.survey(first, count, bytes));
+    return planOf(await this.#native.plan(first, count, bytes));
   }
 
   /**
-   * A person's choice for one entry of the last survey's `collisions`. In the answer, the first bit of `wanted` is this
+   * A person's choice for one entry of the last plan's `collisions`. In the answer, the first bit of `wanted` is this
    * entry's.
    */
-  async decide(entry: number, choice: Exclude<Collision, 'ask'>): Promise<Survey> {
+  async decide(entry: number, choice: Exclude<Collision, 'ask'>): Promise<ReceivePlan> {
     assertInteger('entry', entry, 0, 0xffffffff);
-    return surveyOf(await this.#native.decide(entry, collisionNumber(choice)));
+    return planOf(await this.#native.decide(entry, collisionNumber(choice)));
   }
 
   /** No more pages come: the job can become complete. */
@@ -210,11 +210,11 @@ export class ReceiveJob {
     return this.#native.lanes();
   }
 
-  /** From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
-  fold(number: number, secret: Uint8Array): void {
+  /** From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3). The secret is copied. */
+  rekey(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
-    this.#native.fold(number, secret);
+    this.#native.rekey(number, secret);
   }
 
   /** The sender cannot deliver an entry. `keepPart` keeps the received part for a later run. */
@@ -260,10 +260,10 @@ export class ReceiveJob {
     return this.#native.distrust(entry);
   }
 
-  /** The same for one of the last survey's `upToDate`, which is fetched and replaced; returns as decide() does. */
-  async refetch(entry: number): Promise<Survey> {
+  /** The same for one of the last plan's `upToDate`, which is fetched and replaced; returns as decide() does. */
+  async refetch(entry: number): Promise<ReceivePlan> {
     assertInteger('entry', entry, 0, 0xffffffff);
-    return surveyOf(await this.#native.refetch(entry));
+    return planOf(await this.#native.refetch(entry));
   }
 
   /**

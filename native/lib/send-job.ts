@@ -83,7 +83,7 @@ interface NativeSendJob {
   acknowledge(taken: number[]): void;
   closeLane(lane: number, frames: number): void;
   retireLane(lane: number): void;
-  fold(number: number, secret: Uint8Array): void;
+  rekey(number: number, secret: Uint8Array): void;
   drop(entry: number): void;
   finish(): void;
   digest(entry: number): Promise<Uint8Array>;
@@ -198,11 +198,11 @@ export class SendJob {
     this.#native.retireLane(lane);
   }
 
-  /** Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3). The secret is copied. */
-  fold(number: number, secret: Uint8Array): void {
+  /** Every lane's writer moves to this rekey before its next frame (PROTOCOL 4.3). The secret is copied. */
+  rekey(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
-    this.#native.fold(number, secret);
+    this.#native.rekey(number, secret);
   }
 
   /** The receiver cannot store this entry: the rest of it is not sent. */

@@ -11,7 +11,7 @@ import type { LaneKeys } from './send-job.ts';
 
 interface NativeServeJob {
   expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
-  fold(number: number, secret: Uint8Array): void;
+  rekey(number: number, secret: Uint8Array): void;
   openWrite(path: string, ...base: NativeBase): Promise<number>;
   commit(handle: number, ...finish: NativeFinish): Promise<Uint8Array>;
   closeWrite(handle: number): Promise<void>;
@@ -69,18 +69,18 @@ export class ServeJob {
     this.#native.expectLanes(listener.native, sessionId, laneSecret, suiteBitOf(suite));
   }
 
-  /** Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3). The secret is copied. */
-  fold(number: number, secret: Uint8Array): void {
+  /** Every lane's writer moves to this rekey before its next frame (PROTOCOL 4.3). The secret is copied. */
+  rekey(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
-    this.#native.fold(number, secret);
+    this.#native.rekey(number, secret);
   }
 
   /**
    * Opens a file for writes by lanes; resolves with its handle.
    *
    * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED (too many
-   * are open), SHARE_CALL_FAILED with `errnoName`: EROFS if read-only, EBUSY while another draft writes it
+   * are open), SHARE_CALL_FAILED with `errnoName`: EROFS if read-only, EBUSY while another overlay writes it
    */
   async openWrite(path: string, base: PutBase): Promise<number> {
     assertText('path', path);

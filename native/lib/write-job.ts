@@ -14,7 +14,7 @@ export interface WriteNews {
 
 interface NativeWriteJob extends NativeGuestJob {
   session(): number;
-  foldReady(number: number): void;
+  rekeyReady(number: number): void;
   begin(put: number, session: number, handle: number, ...content: NativeContent): void;
   cancel(put: number): void;
   takeNews(): WriteNews;
@@ -25,7 +25,7 @@ interface WriteJobBinding {
 }
 
 /**
- * Writes files of a share in place (PROTOCOL 11.2). Native threads carry the changed bytes from the draft to the lanes;
+ * Writes files of a share in place (PROTOCOL 11.2). Native threads carry the changed bytes from the overlay to the lanes;
  * file bytes stay in native code.
  *
  * The end of a session ends its puts; then lanes of the next may be added.
@@ -40,10 +40,10 @@ export class WriteJob extends GuestJob<NativeWriteJob> {
     return this.native.session();
   }
 
-  /** The peer's readers can follow too: every lane's writer moves to this fold before its next frame. */
-  foldReady(number: number): void {
+  /** The peer's readers can follow too: every lane's writer moves to this rekey before its next frame. */
+  rekeyReady(number: number): void {
     assertInteger('number', number, 1, 255);
-    this.native.foldReady(number);
+    this.native.rekeyReady(number);
   }
 
   /**
@@ -51,7 +51,7 @@ export class WriteJob extends GuestJob<NativeWriteJob> {
    *
    * @param put  the number under which news reports the result
    * @throws     SESSION_LOST if the session is another; TRANSFER_SIZE_MISMATCH (ranges are not in order, or there are
-   * none); TRANSFER_DESTINATION_UNUSABLE (the draft does not exist)
+   * none); TRANSFER_DESTINATION_UNUSABLE (the overlay does not exist)
    */
   begin(put: number, session: number, handle: number, content: PutContent): void {
     assertInteger('put', put, 0, MOST);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => share?.close());
 
 it('no line is lost while a program appends and a guest writes the head of the same file', async ({ task }) => {
-  const told = await bothSides(share, 'at-once', SECONDS);
-  Object.assign(task.meta, { figures: told });
-  expect(told).toMatchObject({ lost: 0, refused: {} });
+  const counted = await bothSides(share, 'at-once', SECONDS);
+  Object.assign(task.meta, { figures: counted });
+  expect(counted).toMatchObject({ lost: 0, refused: {} });
 });

@@ -50,7 +50,7 @@ describe('an outage of a minute', () => {
       await writeFile(join(share.work, 'cached'), randomBytes(2 ** 20));
       const programs = await TwoPrograms.start(share);
       await share.shows('cached');
-      const before = programs.told;
+      const before = programs.counts;
       begin(plug);
       const began = performance.now();
       const noticedMs = await programs.noticed();
@@ -62,7 +62,7 @@ describe('an outage of a minute', () => {
       }
       await sleep(began + OUTAGE_MS - performance.now());
       programs.check();
-      expect(programs.told.kept - before.kept).toBeLessThan(10);
+      expect(programs.counts.kept - before.kept).toBeLessThan(10);
       end(plug);
       const backMs = await programs.goOn();
       await share.shows('known-3');

@@ -19,7 +19,7 @@ describe('pjdfstest, of a POSIX file system', () => {
     needsRoot(context, 'as all of pjdfstest does');
     await writeFile(share.sandbox.path('pjdfstest.toml'), USERS);
     await mkdir(share.sandbox.path('local'));
-    const told = async (folder: string) => {
+    const passed = async (folder: string) => {
       const said = await share.shell(
         `cd ${folder} && ${program} -c ${share.sandbox.path('pjdfstest.toml')} -p . 2>/dev/null || true`,
         500,
@@ -28,8 +28,8 @@ describe('pjdfstest, of a POSIX file system', () => {
         [...said.matchAll(/^(\S+) +(ok|FAILED|skipped)$/gm)].map(([, test, result]) => [test as string, result]),
       );
     };
-    const disk = await told('local');
-    const mount = await told('bob/far');
+    const disk = await passed('local');
+    const mount = await passed('bob/far');
     const other = [...disk].filter(([test, result]) => mount.get(test) !== result).map(([test]) => test);
     const unexplained = other.filter((test) => !DIFFERENCES.some(({ tests }) => tests.test(test)));
     const count = (of: Map<string, unknown>, result: string) => [...of.values()].filter((one) => one === result).length;

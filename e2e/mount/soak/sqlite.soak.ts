@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => share?.close());
 
 it('no commit is lost of two programs with SQLite, one on each side of a database', async ({ task }) => {
-  const told = await sqliteOnBothSides(share, SECONDS);
-  Object.assign(task.meta, { figures: told });
-  expect(told).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
+  const counted = await sqliteOnBothSides(share, SECONDS);
+  Object.assign(task.meta, { figures: counted });
+  expect(counted).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
   // SQLite is not fair: a writer may wait in vain for its turn.
-  const refused = Object.keys({ ...told.refused.guest, ...told.refused.sharer });
+  const refused = Object.keys({ ...counted.refused.guest, ...counted.refused.sharer });
   expect(refused.filter((error) => !/BUSY|is locked/.test(error))).toEqual([]);
 });

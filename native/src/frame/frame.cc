@@ -20,7 +20,7 @@ using core::Status;
 using core::StoreBigEndian;
 
 constexpr char kRatchetLabel[] = "KeibiDrop ratchet";
-constexpr char kRekeyLabel[] = "KeibiDrop fold";
+constexpr char kRekeyLabel[] = "KeibiDrop rekey";
 constexpr unsigned kRekeyShift = 24;  // the epoch field: rekey number 8 bits, epochs since the rekey 24 bits
 constexpr uint32_t kEpochMask = (uint32_t{1} << kRekeyShift) - 1;
 constexpr uint32_t kMaxRekey = UINT32_MAX >> kRekeyShift;

@@ -62,7 +62,7 @@ Napi::Promise RunForMade(Napi::Env env, std::function<Status(Bytes* entry, int64
 stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i) {
   stream::PutBase base;
   const int64_t size = info[i].As<Napi::Number>().Int64Value();
-  if (size >= 0) base.state = stream::FileState{static_cast<uint64_t>(size), TimeAt(info, i + 1)};
+  if (size >= 0) base.version = stream::FileVersion{static_cast<uint64_t>(size), TimeAt(info, i + 1)};
   std::copy_n(info[i + 2].As<Napi::Uint8Array>().Data(), base.token.size(), base.token.data());
   base.keep = SizeAt(info, i + 3);
   return base;

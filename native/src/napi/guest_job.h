@@ -72,9 +72,10 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   static Napi::Function Define(Napi::Env env, const char* name, std::vector<Method> methods) {
     for (const Method& common :
          {Derived::InstanceMethod("addLane", &Derived::AddLane),
-          Derived::InstanceMethod("endSession", &Derived::EndSession), Derived::InstanceMethod("fold", &Derived::Rekey),
-          Derived::InstanceMethod("cutSilent", &Derived::CutSilent), Derived::InstanceMethod("lanes", &Derived::Lanes),
-          Derived::InstanceMethod("bytes", &Derived::Bytes), Derived::InstanceMethod("close", &Derived::Close)}) {
+          Derived::InstanceMethod("endSession", &Derived::EndSession),
+          Derived::InstanceMethod("rekey", &Derived::Rekey), Derived::InstanceMethod("cutSilent", &Derived::CutSilent),
+          Derived::InstanceMethod("lanes", &Derived::Lanes), Derived::InstanceMethod("bytes", &Derived::Bytes),
+          Derived::InstanceMethod("close", &Derived::Close)}) {
       methods.push_back(common);
     }
     return Derived::DefineClass(env, name, methods);

@@ -175,7 +175,7 @@ void InitSendJob(Napi::Env env, Napi::Object exports) {
            SendJob::InstanceMethod<&SendJob::Acknowledge>("acknowledge"),
            SendJob::InstanceMethod<&SendJob::CloseLane>("closeLane"),
            SendJob::InstanceMethod<&SendJob::RetireLane>("retireLane"),
-           SendJob::InstanceMethod<&SendJob::Rekey>("fold"), SendJob::InstanceMethod<&SendJob::Drop>("drop"),
+           SendJob::InstanceMethod<&SendJob::Rekey>("rekey"), SendJob::InstanceMethod<&SendJob::Drop>("drop"),
            SendJob::InstanceMethod<&SendJob::Finish>("finish"), SendJob::InstanceMethod<&SendJob::Digest>("digest"),
            SendJob::InstanceMethod<&SendJob::Close>("close")}));
 }

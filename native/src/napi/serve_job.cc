@@ -101,7 +101,7 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
 void InitServeJob(Napi::Env env, Napi::Object exports) {
   exports.Set("ServeJob", ServeJob::DefineClass(env, "ServeJob",
                                                 {ServeJob::InstanceMethod<&ServeJob::ExpectLanes>("expectLanes"),
-                                                 ServeJob::InstanceMethod<&ServeJob::Rekey>("fold"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Rekey>("rekey"),
                                                  ServeJob::InstanceMethod<&ServeJob::OpenWrite>("openWrite"),
                                                  ServeJob::InstanceMethod<&ServeJob::Commit>("commit"),
                                                  ServeJob::InstanceMethod<&ServeJob::CloseWrite>("closeWrite"),

@@ -24,7 +24,7 @@ class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
   static Napi::Function Define(Napi::Env env) {
     return GuestJob::Define(
         env, "WriteJob",
-        {InstanceMethod<&WriteJob::Session>("session"), InstanceMethod<&WriteJob::RekeyReady>("foldReady"),
+        {InstanceMethod<&WriteJob::Session>("session"), InstanceMethod<&WriteJob::RekeyReady>("rekeyReady"),
          InstanceMethod<&WriteJob::Begin>("begin"), InstanceMethod<&WriteJob::Cancel>("cancel"),
          InstanceMethod<&WriteJob::TakeNews>("takeNews")});
   }

@@ -11,12 +11,12 @@ namespace {
 using core::Code;
 using core::Status;
 
-Status Copy(const DirtyFile& draft, const std::vector<ByteRange>& ranges, WriteHandle* file) {
+Status Copy(const DirtyFile& overlay, const std::vector<ByteRange>& ranges, WriteHandle* file) {
   std::vector<uint8_t> buffer(Write::kMaxBytes);
   for (const auto& [offset, length] : ranges) {
     for (uint64_t done = 0; done < length;) {
       const auto bytes = static_cast<size_t>(std::min<uint64_t>(buffer.size(), length - done));
-      Status status = draft.Read(offset + done, buffer.data(), bytes);
+      Status status = overlay.Read(offset + done, buffer.data(), bytes);
       if (status.ok()) status = file->Write(offset + done, buffer.data(), bytes);
       if (!status.ok()) return status;
       done += bytes;
@@ -29,15 +29,15 @@ Status Copy(const DirtyFile& draft, const std::vector<ByteRange>& ranges, WriteH
 
 Status WriteLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalWrite& put,
                     std::vector<uint8_t>* entry) {
-  DirtyFile draft;
-  if (!AreInOrder(put.ranges, put.finish.state.size)) return Status::Of(Code::kSizeMismatch);
+  DirtyFile overlay;
+  if (!AreInOrder(put.ranges, put.finish.version.size)) return Status::Of(Code::kSizeMismatch);
   if (!put.ranges.empty()) {
-    // The draft is our own file: if it is missing, the source is not at fault.
-    if (!draft.Open(put.directory, put.key).ok()) return Status::Of(Code::kDestinationUnusable);
+    // The overlay is our own file: if it is missing, the source is not at fault.
+    if (!overlay.Open(put.directory, put.key).ok()) return Status::Of(Code::kDestinationUnusable);
   }
   std::shared_ptr<WriteHandle> file;
   if (const Status status = ledger->Open(folder, put.path, put.base, &file, put.locks); !status.ok()) return status;
-  if (const Status status = Copy(draft, put.ranges, file.get()); !status.ok()) {
+  if (const Status status = Copy(overlay, put.ranges, file.get()); !status.ok()) {
     ledger->Close(file);
     return status;
   }

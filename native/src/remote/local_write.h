@@ -17,7 +17,7 @@ struct LocalWrite {
   std::string path;
   PutBase base;
   Finish finish;
-  std::string directory, key;  // of the draft
+  std::string directory, key;  // of the overlay
   std::vector<ByteRange> ranges;
   std::shared_ptr<LockTable> locks = nullptr;  // of the writer
 };

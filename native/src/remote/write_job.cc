@@ -121,9 +121,9 @@ std::vector<LaneState> WriteJob::lanes() const {
 
 Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const std::string& directory,
                        const std::string& key, std::vector<ByteRange> ranges) {
-  const auto draft = std::make_shared<DirtyFile>();
+  const auto overlay = std::make_shared<DirtyFile>();
   if (ranges.empty() || !AreInOrder(ranges, core::kMaxFileBytes)) return Status::Of(Code::kSizeMismatch);
-  if (const Status status = draft->Open(directory, key); !status.ok()) {
+  if (const Status status = overlay->Open(directory, key); !status.ok()) {
     return Status::Of(Code::kDestinationUnusable, status.system_error);
   }
   const std::scoped_lock lock(mutex_);
@@ -131,7 +131,7 @@ Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const
   const auto [at, is_new] = puts_.try_emplace(number);
   if (!is_new) return Status::Of(Code::kInternal);
   at->second.handle = handle;
-  at->second.draft = draft;
+  at->second.overlay = overlay;
   at->second.ranges = std::move(ranges);
   turns_.push_back(number);
   work_.notify_all();
@@ -195,14 +195,14 @@ Piece WriteJob::TakePieceLocked(uint32_t* number) {
     again_.pop_front();
     *number = put;
     const Put& of = puts_.at(put);
-    return {of.handle, range.offset, static_cast<uint32_t>(range.length), of.draft};
+    return {of.handle, range.offset, static_cast<uint32_t>(range.length), of.overlay};
   }
   *number = turns_.front();
   turns_.pop_front();
   Put& put = puts_.at(*number);
   const ByteRange& range = put.ranges[put.range];
   const auto length = static_cast<uint32_t>(std::min<uint64_t>(Write::kMaxBytes, range.length - put.begun));
-  const Piece piece{put.handle, range.offset + put.begun, length, put.draft};
+  const Piece piece{put.handle, range.offset + put.begun, length, put.overlay};
   put.begun += length;
   if (put.begun == range.length) {
     put.range++;

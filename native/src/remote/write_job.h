@@ -33,7 +33,7 @@ struct WriteNews {
   std::vector<LaneEnd> lanes_ended;
 };
 
-// Writes files of a share in place: a put's changes go from its draft to the lanes of a session. A piece counts once
+// Writes files of a share in place: a put's changes go from its overlay to the lanes of a session. A piece counts once
 // the sharing peer has written it (PROTOCOL 11.2). The remaining lanes resend a lost lane's pieces; the end of a
 // session ends its puts. Puts take turns, piece by piece. Any thread.
 class WriteJob : private PieceSource {
@@ -54,9 +54,9 @@ class WriteJob : private PieceSource {
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
 
-  // Begins to write ranges of a draft to a handle of this session. The news settle `put`, a number in no other use,
+  // Begins to write ranges of an overlay to a handle of this session. The news settle `put`, a number in no other use,
   // when no piece of it is pending. After Cancel they do not, and no more of it is sent. kSizeMismatch for ranges out
-  // of order; kSessionLost for an ended session; kDestinationUnusable for a missing draft.
+  // of order; kSessionLost for an ended session; kDestinationUnusable for a missing overlay.
   core::Status Begin(uint32_t put, uint32_t session, uint32_t handle, const std::string& directory,
                      const std::string& key, std::vector<ByteRange> ranges);
   void Cancel(uint32_t put);
@@ -70,7 +70,7 @@ class WriteJob : private PieceSource {
   using Clock = GuestLanes<WriteLane>::Clock;
   struct Put {
     uint32_t handle = 0;
-    std::shared_ptr<const DirtyFile> draft;
+    std::shared_ptr<const DirtyFile> overlay;
     std::vector<ByteRange> ranges;
     size_t range = 0;  // the first range not wholly handed to lanes, and how much of it was
     uint64_t begun = 0;

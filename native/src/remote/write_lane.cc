@@ -17,7 +17,7 @@ void WriteLane::Send() {
   LaneBuffer buffer;
   uint8_t* const plaintext = buffer.plaintext();
   for (Piece piece; pieces_->Next(number_, &piece);) {
-    const Status read = piece.draft->Read(piece.offset, plaintext + 1 + Write::kHeaderBytes, piece.length);
+    const Status read = piece.overlay->Read(piece.offset, plaintext + 1 + Write::kHeaderBytes, piece.length);
     if (!read.ok()) {
       pieces_->OnUnreadable(number_, piece, read);
       continue;

@@ -20,7 +20,7 @@ struct Piece {
   uint32_t handle = 0;
   uint64_t offset = 0;
   uint32_t length = 0;
-  std::shared_ptr<const DirtyFile> draft;
+  std::shared_ptr<const DirtyFile> overlay;
 };
 
 // Provides a lane's pieces and takes their outcomes.

@@ -28,7 +28,7 @@ namespace {
 // Each chunk leaves the stage once it is copied, so that a put needs little more space than its bytes.
 constexpr uint64_t kCopyBytes = uint64_t{256} << 10;
 
-FileState StateOf(const struct stat& status) { return {static_cast<uint64_t>(status.st_size), MtimeNs(status)}; }
+FileVersion VersionOf(const struct stat& status) { return {static_cast<uint64_t>(status.st_size), MtimeNs(status)}; }
 
 // Whether a time that was set may read back as this one: some file systems store less precise times.
 bool IsTimeKept(int64_t set_ns, int64_t kept_ns) {
@@ -56,7 +56,7 @@ Status WriteHandle::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
 }
 
 Status WriteHandle::Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                           std::optional<FileState>* left) {
+                           std::optional<FileVersion>* left) {
   const std::unique_lock lock(mutex_);
   if (!fd_.valid()) return Status::Of(Code::kCancelled);
   const Status status = CommitLocked(finish, may_change, entry, left);
@@ -65,7 +65,7 @@ Status WriteHandle::Commit(const Finish& finish, const MayChange& may_change, st
 }
 
 Status WriteHandle::CommitLocked(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                                 std::optional<FileState>* left) {
+                                 std::optional<FileVersion>* left) {
   struct stat now {};
   {
     const LockTable::Pause pause = locks_ ? locks_->PauseFor(inode) : LockTable::Pause();
@@ -73,11 +73,11 @@ Status WriteHandle::CommitLocked(const Finish& finish, const MayChange& may_chan
     if (pause.is_shared() || guard.locked_out()) return CallError(EBUSY);
     if (const Status status = HasPath(); !status.ok()) return status;
     if (fstat(fd_.get(), &now) != 0) return CallError();
-    if (!may_change(StateOf(now))) return Status::Of(Code::kSourceChanged);
+    if (!may_change(VersionOf(now))) return Status::Of(Code::kSourceChanged);
     if (journal_) journal_->Begins(token, inode);
     const Status applied = Apply(finish, static_cast<uint64_t>(now.st_size), guard.alone());
     const Status measured = Measure(finish, applied, &now, left);
-    if (journal_) journal_->Ends(token, left->value_or(FileState{}));
+    if (journal_) journal_->Ends(token, left->value_or(FileVersion{}));
     if (!applied.ok()) return applied;
     if (!measured.ok()) return measured;
   }
@@ -92,16 +92,16 @@ Status WriteHandle::CommitLocked(const Finish& finish, const MayChange& may_chan
 
 // Bytes that another program has appended meanwhile stay, with their mtime: the result is then not our version.
 Status WriteHandle::Measure(const Finish& finish, Status applied, struct stat* now,
-                            std::optional<FileState>* left) const {
+                            std::optional<FileVersion>* left) const {
   if (applied.code == Code::kSourceChanged) return applied;
   const auto look = [&] { return fstat(fd_.get(), now) == 0; };
-  const int64_t time_ns = finish.state.mtime_ns;
+  const int64_t time_ns = finish.version.mtime_ns;
   if (!look()) return CallError();
-  const bool whole = applied.ok() && StateOf(*now).size == finish.state.size;
+  const bool whole = applied.ok() && VersionOf(*now).size == finish.version.size;
   if (whole && (futimens(fd_.get(), FileTimes(time_ns).times) != 0 || !look())) return CallError();
-  const FileState state = StateOf(*now);
-  const bool as_left = whole && state.size == finish.state.size && IsTimeKept(time_ns, state.mtime_ns);
-  if (as_left || !applied.ok()) *left = state;
+  const FileVersion version = VersionOf(*now);
+  const bool as_left = whole && version.size == finish.version.size && IsTimeKept(time_ns, version.mtime_ns);
+  if (as_left || !applied.ok()) *left = version;
   return Status::Ok();
 }
 
@@ -122,12 +122,12 @@ Status WriteHandle::HasPath() const {
 // changes.
 Status WriteHandle::Apply(const Finish& finish, uint64_t size, bool alone) {
   const std::vector<ByteRange> ranges = stage_.ranges();
-  if (!AreInOrder(ranges, finish.state.size)) return CallError(EINVAL);
+  if (!AreInOrder(ranges, finish.version.size)) return CallError(EINVAL);
   if (journal_) {
     journal_->Writes(token);
-    journal_->Leaves(token, finish.state);
+    journal_->Leaves(token, finish.version);
   }
-  if (const uint64_t holds = std::min(keep_, finish.state.size); size > holds) {
+  if (const uint64_t holds = std::min(keep_, finish.version.size); size > holds) {
     if (ftruncate(fd_.get(), static_cast<off_t>(holds)) != 0) return CallError();
     size = holds;
   }
@@ -139,7 +139,7 @@ Status WriteHandle::Apply(const Finish& finish, uint64_t size, bool alone) {
     if (const Status status = Extend(behind, end, alone); !status.ok()) return status;
     end = offset + length;
   }
-  if (finish.state.size > end && !Lengthen(fd_.get(), finish.state.size, alone)) return CallError();
+  if (finish.version.size > end && !Lengthen(fd_.get(), finish.version.size, alone)) return CallError();
   for (const auto& [offset, length] : ranges) {
     if (offset >= size) break;
     if (journal_) journal_->Writes(token);

@@ -17,6 +17,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 #include "disk/byte_range.h"
+#include "disk/file_version.h"
 #include "share/lock_table.h"
 #include "share/put_stage.h"
 #include "share/served_files.h"
@@ -25,19 +26,12 @@ namespace keibi::stream {
 
 class WriteJournal;
 
-// Names a draft, so that the results of its several puts can be recognised as its own.
-using DraftToken = std::array<uint8_t, 16>;
+// Names an overlay, so that the results of its several puts can be recognised as its own.
+using OverlayToken = std::array<uint8_t, 16>;
 
-// Identifies one version of a file.
-struct FileState {
-  uint64_t size = 0;
-  int64_t mtime_ns = 0;
-  bool operator==(const FileState&) const = default;
-};
-
-// The state in which to leave a file.
+// The version in which to leave a file.
 struct Finish {
-  FileState state;
+  FileVersion version;
   bool sync = false;  // makes the result durable
 };
 
@@ -46,8 +40,8 @@ struct Finish {
 class WriteHandle {
  public:
   using Inode = std::pair<dev_t, ino_t>;
-  // Whether a put may change a file in this state.
-  using MayChange = std::function<bool(const FileState&)>;
+  // Whether a put may change a file in this version.
+  using MayChange = std::function<bool(const FileVersion&)>;
 
   struct Place {
     ServedFolder folder;
@@ -58,7 +52,7 @@ class WriteHandle {
   };
 
   // `keep`: the first bytes of the content that remain valid. `journal`, and the writer's `locks`, may be null.
-  WriteHandle(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<WriteJournal> journal,
+  WriteHandle(Place place, const OverlayToken& token, uint64_t keep, std::shared_ptr<WriteJournal> journal,
               std::shared_ptr<LockTable> locks)
       : token(token),
         inode(place.inode),
@@ -78,17 +72,17 @@ class WriteHandle {
   // another file has the path (kSourceChanged), or no file has it (kSourceMissing). The same while another program has
   // locked a part of it (kCallFailed with EBUSY).
   core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                      std::optional<FileState>* left);
+                      std::optional<FileVersion>* left);
   void Close();  // idempotent; changes nothing in the file
 
-  const DraftToken token;
+  const OverlayToken token;
   const Inode inode;
 
  private:
   core::Status CommitLocked(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                            std::optional<FileState>* left);
+                            std::optional<FileVersion>* left);
   core::Status Measure(const Finish& finish, core::Status applied, struct stat* now,
-                       std::optional<FileState>* left) const;
+                       std::optional<FileVersion>* left) const;
   core::Status HasPath() const;
   core::Status Apply(const Finish& finish, uint64_t size, bool alone);
   core::Status Extend(const ByteRange& range, uint64_t size, bool alone);

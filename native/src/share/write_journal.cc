@@ -14,7 +14,7 @@ namespace keibi::stream {
 namespace {
 
 constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3, kEnds = 4;
-// 3.5 MiB: then the file is rewritten with the current traces of its drafts.
+// 3.5 MiB: then the file is rewritten with the current traces of its overlays.
 constexpr uint64_t kMostRecords = 65536;
 constexpr size_t kMostTraces = 16384;
 // The system stamps a write slightly after us, from a clock that is one tick behind ours.
@@ -57,7 +57,7 @@ bool WriteJournal::Load() {
   return true;
 }
 
-void WriteJournal::Follow(const Record& record, std::map<DraftToken, Trace>* traces) {
+void WriteJournal::Follow(const Record& record, std::map<OverlayToken, Trace>* traces) {
   Trace& trace = (*traces)[record.token];
   const auto& numbers = record.numbers;
   switch (record.kind) {
@@ -81,19 +81,19 @@ void WriteJournal::Follow(const Record& record, std::map<DraftToken, Trace>* tra
   }
 }
 
-void WriteJournal::Begins(const DraftToken& token, const WriteHandle::Inode& inode) {
+void WriteJournal::Begins(const OverlayToken& token, const WriteHandle::Inode& inode) {
   const auto now = static_cast<uint64_t>(NowNs());
   Append({kBegins, token, {inode.first, inode.second, now, now}});
 }
 
-void WriteJournal::Writes(const DraftToken& token) { Append({kWrites, token, {static_cast<uint64_t>(NowNs())}}); }
+void WriteJournal::Writes(const OverlayToken& token) { Append({kWrites, token, {static_cast<uint64_t>(NowNs())}}); }
 
-void WriteJournal::Leaves(const DraftToken& token, const FileState& state) {
-  Append({kLeaves, token, {state.size, static_cast<uint64_t>(state.mtime_ns)}});
+void WriteJournal::Leaves(const OverlayToken& token, const FileVersion& version) {
+  Append({kLeaves, token, {version.size, static_cast<uint64_t>(version.mtime_ns)}});
 }
 
-void WriteJournal::Ends(const DraftToken& token, const FileState& state) {
-  Append({kEnds, token, {state.size, static_cast<uint64_t>(state.mtime_ns)}});
+void WriteJournal::Ends(const OverlayToken& token, const FileVersion& version) {
+  Append({kEnds, token, {version.size, static_cast<uint64_t>(version.mtime_ns)}});
 }
 
 // A record that cannot be written acts like no journal: after a kill both versions are kept.
@@ -130,13 +130,13 @@ void WriteJournal::Compact() {
   }
 }
 
-bool WriteJournal::Knows(const DraftToken& token, const WriteHandle::Inode& inode, const FileState& state) const {
+bool WriteJournal::Knows(const OverlayToken& token, const WriteHandle::Inode& inode, const FileVersion& version) const {
   const auto found = earlier_.find(token);
   if (found == earlier_.end()) return false;
   const Trace& trace = found->second;
-  if (trace.left == state || trace.before == state) return true;
-  return !trace.ended && trace.inode == inode && state.mtime_ns >= trace.begun_ns - kTickNs &&
-         state.mtime_ns <= trace.written_ns + kTickNs;
+  if (trace.left == version || trace.before == version) return true;
+  return !trace.ended && trace.inode == inode && version.mtime_ns >= trace.begun_ns - kTickNs &&
+         version.mtime_ns <= trace.written_ns + kTickNs;
 }
 
 }  // namespace keibi::stream

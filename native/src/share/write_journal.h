@@ -18,48 +18,48 @@ namespace keibi::stream {
 //
 //   kind 8 | token 16 | four numbers of 8
 //
-// After a kill, the sharing peer reads it at its next start. A file that matches neither a draft's base nor its result
-// is then recognised as half of that draft, not as another program's version. The journal survives kill -9 in the page
-// cache but not a power loss: then both versions are kept. Any thread.
+// After a kill, the sharing peer reads it at its next start. A file that matches neither an overlay's base nor its
+// result is then recognised as half of that overlay, not as another program's version. The journal survives kill -9 in
+// the page cache but not a power loss: then both versions are kept. Any thread.
 class WriteJournal {
  public:
   // Takes over the file and an earlier process's records. Null if another process has it, or it cannot be opened.
   static std::shared_ptr<WriteJournal> Open(const std::string& path);
 
   // Begins: before the first change of the file. Writes: before each change. Leaves: before the file gets its final
-  // state. Ends: when nothing more is written.
-  void Begins(const DraftToken& token, const WriteHandle::Inode& inode);
-  void Writes(const DraftToken& token);
-  void Leaves(const DraftToken& token, const FileState& state);
-  void Ends(const DraftToken& token, const FileState& state);
+  // version. Ends: when nothing more is written.
+  void Begins(const OverlayToken& token, const WriteHandle::Inode& inode);
+  void Writes(const OverlayToken& token);
+  void Leaves(const OverlayToken& token, const FileVersion& version);
+  void Ends(const OverlayToken& token, const FileVersion& version);
 
-  // Whether a file in this state is as the earlier process left it for this draft, finished or not.
-  bool Knows(const DraftToken& token, const WriteHandle::Inode& inode, const FileState& state) const;
+  // Whether a file in this version is as the earlier process left it for this overlay, finished or not.
+  bool Knows(const OverlayToken& token, const WriteHandle::Inode& inode, const FileVersion& version) const;
 
  private:
   struct Record {
     uint64_t kind = 0;
-    DraftToken token{};
+    OverlayToken token{};
     uint64_t numbers[4]{};
   };
-  // The records of one draft.
+  // The records of one overlay.
   struct Trace {
     WriteHandle::Inode inode{};
-    int64_t begun_ns = 0, written_ns = 0;   // of the clock
-    std::optional<FileState> left, before;  // the last two
+    int64_t begun_ns = 0, written_ns = 0;     // of the clock
+    std::optional<FileVersion> left, before;  // the last two
     bool ended = true;
   };
 
   explicit WriteJournal(core::Fd fd) : fd_(std::move(fd)) {}
   bool Load();
-  static void Follow(const Record& record, std::map<DraftToken, Trace>* traces);
+  static void Follow(const Record& record, std::map<OverlayToken, Trace>* traces);
   void Append(const Record& record);
   void Compact();
 
   const core::Fd fd_;
-  std::map<DraftToken, Trace> earlier_;
+  std::map<OverlayToken, Trace> earlier_;
   std::mutex mutex_;
-  std::map<DraftToken, Trace> traces_;
+  std::map<OverlayToken, Trace> traces_;
   uint64_t records_ = 0;
 };
 

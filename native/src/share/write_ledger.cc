@@ -87,20 +87,21 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   return Status::Ok();
 }
 
-bool WriteLedger::MayChangeLocked(const PutBase& base, const WriteHandle::Inode& inode, const FileState& state) const {
-  if (!base.state || *base.state == state) return true;
-  const auto draft = drafts_.find(base.token);
-  if (draft != drafts_.end()) return draft->second.left == state;
-  return journal_ && journal_->Knows(base.token, inode, state);
+bool WriteLedger::MayChangeLocked(const PutBase& base, const WriteHandle::Inode& inode,
+                                  const FileVersion& version) const {
+  if (!base.version || *base.version == version) return true;
+  const auto overlay = overlays_.find(base.token);
+  if (overlay != overlays_.end()) return overlay->second.left == version;
+  return journal_ && journal_->Knows(base.token, inode, version);
 }
 
 Status WriteLedger::Commit(const std::shared_ptr<WriteHandle>& file, const Finish& finish,
                            std::vector<uint8_t>* entry) {
-  std::optional<FileState> left;
-  const auto may_change = [&](const FileState& state) {
+  std::optional<FileVersion> left;
+  const auto may_change = [&](const FileVersion& version) {
     const std::scoped_lock lock(mutex_);
     const auto open = open_.find(file->token);
-    return open != open_.end() && open->second.file == file && MayChangeLocked(open->second.base, file->inode, state);
+    return open != open_.end() && open->second.file == file && MayChangeLocked(open->second.base, file->inode, version);
   };
   const Status status = file->Commit(finish, may_change, entry, &left);
   Leave(file, left);
@@ -112,13 +113,13 @@ void WriteLedger::Close(const std::shared_ptr<WriteHandle>& file) {
   Leave(file, std::nullopt);
 }
 
-std::shared_ptr<WriteHandle> WriteLedger::OpenOf(const DraftToken& token) {
+std::shared_ptr<WriteHandle> WriteLedger::OpenOf(const OverlayToken& token) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(token);
   return found == open_.end() ? nullptr : found->second.file;
 }
 
-void WriteLedger::Leave(const std::shared_ptr<WriteHandle>& file, const std::optional<FileState>& left) {
+void WriteLedger::Leave(const std::shared_ptr<WriteHandle>& file, const std::optional<FileVersion>& left) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(file->token);
   if (found != open_.end() && found->second.file == file) {
@@ -126,12 +127,12 @@ void WriteLedger::Leave(const std::shared_ptr<WriteHandle>& file, const std::opt
     writers_.erase(file->inode);
   }
   if (!left) return;
-  const auto [draft, is_new] = drafts_.try_emplace(file->token);
-  if (!is_new) used_.erase(draft->second.used);
+  const auto [overlay, is_new] = overlays_.try_emplace(file->token);
+  if (!is_new) used_.erase(overlay->second.used);
   used_.push_front(file->token);
-  draft->second = {*left, used_.begin()};
-  if (drafts_.size() <= kMostDrafts) return;
-  drafts_.erase(used_.back());
+  overlay->second = {*left, used_.begin()};
+  if (overlays_.size() <= kMostOverlays) return;
+  overlays_.erase(used_.back());
   used_.pop_back();
 }
 

@@ -56,7 +56,7 @@ TEST(WipedMemoryTest, ARekeyFreesNoCopyOfItsSecret) {
   const auto fresh = PatternKey();
   looking = true;
   found = 0;
-  { const auto next = keibi::frame::Expand(key, "KeibiDrop fold", fresh.data(), fresh.size()); }
+  { const auto next = keibi::frame::Expand(key, "KeibiDrop rekey", fresh.data(), fresh.size()); }
   looking = false;
   EXPECT_EQ(found, 0);
 }

@@ -40,12 +40,12 @@ TEST(RekeyTest, IsFollowedByAReaderThatHasItsSecret) {
   pair.read->Add(1, KeyOf(7));
   EXPECT_EQ(Open(&pair.opener, Seal(&pair.sealer, Bytes(9, 1))).code, Code::kOk);  // the writer has not moved yet
   pair.written->Add(1, KeyOf(7));
-  const Bytes folded = Seal(&pair.sealer, Bytes(9, 2));
-  EXPECT_EQ(EpochOf(folded), 1u << 24);
-  EXPECT_EQ(Open(&pair.opener, folded).code, Code::kOk);
+  const Bytes moved = Seal(&pair.sealer, Bytes(9, 2));
+  EXPECT_EQ(EpochOf(moved), 1u << 24);
+  EXPECT_EQ(Open(&pair.opener, moved).code, Code::kOk);
 }
 
-TEST(RekeyTest, GoesOnWithEpochsOfItsOwn) {
+TEST(RekeyTest, KeepsItsOwnEpochs) {
   Pair pair;
   Sealer sealer(Suite::kAes256Gcm, KeyOf(1), {10, 2});
   sealer.Follow(pair.written);

@@ -6,7 +6,7 @@
 namespace keibi::mount {
 namespace {
 
-TEST(Uses, TellWhenEachPartWasLastOfUse) {
+TEST(BlockLruTest, KnowsWhenEachPartWasLastUsed) {
   BlockLru uses(1000);
   ASSERT_EQ(uses.parts(), 4U);
   EXPECT_EQ(uses.count(0), 256U);

@@ -39,9 +39,9 @@ class RefusalTest : public test::ServedTest {
     Append(EntryType::kFile, "there", 4);
     Append(EntryType::kFile, "small too", 4);
     Append(EntryType::kFile, "sparse", kLarge, /*sparse=*/true);
-    ReceivePlan survey;
-    ASSERT_TRUE(job_->Plan(0, count_, page_.data(), page_.size(), &survey).ok());
-    EXPECT_EQ(survey.wanted, Bytes{0b1101110});
+    ReceivePlan plan;
+    ASSERT_TRUE(job_->Plan(0, count_, page_.data(), page_.size(), &plan).ok());
+    EXPECT_EQ(plan.wanted, Bytes{0b1101110});
     job_->EndOfPages();
     lane_ = NextLane();
   }
@@ -224,8 +224,8 @@ TEST_F(RefusalTest, EndsTheLaneThatBeginsMoreSparseFilesThanThereIsMemoryFor) {
     entry.sparse = true;
     AppendEntry(&page, entry);
   }
-  ReceivePlan survey;
-  ASSERT_TRUE(job_->Plan(count_, kFiles, page.data(), page.size(), &survey).ok());
+  ReceivePlan plan;
+  ASSERT_TRUE(job_->Plan(count_, kFiles, page.data(), page.size(), &plan).ok());
   Bytes plaintext = HoleOf(count_, 0, 1);
   for (uint32_t i = 1; i < kFiles; i++) AppendHole(&plaintext, count_ + i, 0, 1);
   EXPECT_EQ(Refusal(plaintext), Code::kLimitExceeded);

@@ -125,12 +125,11 @@ class Pair {
   bool Carry() {
     const stream::SendNews sent = sender->TakeNews();
     for (const auto& page : sent.pages) {
-      stream::ReceivePlan survey;
-      EXPECT_TRUE(receiver->Plan(page.first, page.count, page.bytes, page.size, &survey).ok());
+      stream::ReceivePlan plan;
+      EXPECT_TRUE(receiver->Plan(page.first, page.count, page.bytes, page.size, &plan).ok());
       if (options_.discard - page.first < page.count) receiver->Discard(options_.discard);
-      EXPECT_TRUE(
-          sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), survey.partials).ok());
-      restarted.insert(restarted.end(), survey.restarted.begin(), survey.restarted.end());
+      EXPECT_TRUE(sender->Answer(page.first, page.count, plan.wanted.data(), plan.wanted.size(), plan.partials).ok());
+      restarted.insert(restarted.end(), plan.restarted.begin(), plan.restarted.end());
     }
     for (const auto& problem : sent.problems) {
       sent_problems.push_back(problem);

@@ -188,9 +188,9 @@ TEST_F(TransferTest, CompletesWithoutWhatCannotBeRead) {
   }
   test::fs::remove(Source() / "gone");
   for (const auto& page : news.pages) {
-    ReceivePlan survey;
-    ASSERT_TRUE(pair.receiver->Plan(page.first, page.count, page.bytes, page.size, &survey).ok());
-    ASSERT_TRUE(pair.sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), {}).ok());
+    ReceivePlan plan;
+    ASSERT_TRUE(pair.receiver->Plan(page.first, page.count, page.bytes, page.size, &plan).ok());
+    ASSERT_TRUE(pair.sender->Answer(page.first, page.count, plan.wanted.data(), plan.wanted.size(), {}).ok());
   }
   pair.receiver->EndOfPages();
   ASSERT_TRUE(pair.RunUntil([&] { return !pair.sent_problems.empty() && pair.placed == 1; }));

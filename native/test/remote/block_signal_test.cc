@@ -63,7 +63,7 @@ TEST_F(BlockSignalTest, IsNoMoreWhereItWasOnceTheCacheIsMadeAnew) {
   EXPECT_TRUE(after->IsIn(directory_.get()));
 }
 
-TEST_F(BlockSignalTest, WaitsNoLongerThanItIsTold) {
+TEST_F(BlockSignalTest, WaitsNoLongerThanAllowed) {
   const std::shared_ptr<BlockSignal> host = Make();
   const auto begun = Clock::now();
   host->Wait(host->Listen(), 20ms);

@@ -106,7 +106,7 @@ class HostileWriterTest : public test::GuestLaneTest {
 TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
   Share(std::make_shared<WriteLedger>());
   uint32_t handle = 0;
-  ASSERT_TRUE(server_->written()->Open("file", {{}, test::DraftTokenOf(1), 7}, &handle).ok());
+  ASSERT_TRUE(server_->written()->Open("file", {{}, test::OverlayTokenOf(1), 7}, &handle).ok());
   Guest guest = Begin(0);
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, 5, 4)));
   EXPECT_EQ(guest.Receive(), Frame(LaneFrame::kWritten, OutcomeAt(handle, 5)));
@@ -125,7 +125,7 @@ TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
 TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
   Share(std::make_shared<WriteLedger>());
   uint32_t handle = 0, lane = 0;
-  ASSERT_TRUE(server_->written()->Open("file", {{}, test::DraftTokenOf(1), 7}, &handle).ok());
+  ASSERT_TRUE(server_->written()->Open("file", {{}, test::OverlayTokenOf(1), 7}, &handle).ok());
   const std::map<std::string, Bytes> cases = {
       {"nothing", Frame(LaneFrame::kWrite, {})},
       {"half a head", Frame(LaneFrame::kWrite, Bytes(11))},

@@ -18,22 +18,23 @@ namespace fs = std::filesystem;
 
 using core::Code;
 using test::Content;
-using test::DraftTokenOf;
+using test::OverlayTokenOf;
 using test::WritePair;
 
 TEST(ShareWriteTest, WritesRangesOverSeveralLanesAndNothingElse) {
   WritePair pair(3);
-  const std::string draft = Content(20 * core::kChunkBytes + 77);
-  test::WriteFile(pair.share / "file", std::string(draft.size(), '.'));
-  const uint32_t handle = pair.Open("file", 1, draft.size());
-  const uint64_t last = draft.size() - 5;
-  const uint32_t put = pair.Begin(handle, draft, {{3, 10 * core::kChunkBytes}, {12 * core::kChunkBytes, 1}, {last, 5}});
+  const std::string overlay = Content(20 * core::kChunkBytes + 77);
+  test::WriteFile(pair.share / "file", std::string(overlay.size(), '.'));
+  const uint32_t handle = pair.Open("file", 1, overlay.size());
+  const uint64_t last = overlay.size() - 5;
+  const uint32_t put =
+      pair.Begin(handle, overlay, {{3, 10 * core::kChunkBytes}, {12 * core::kChunkBytes, 1}, {last, 5}});
   EXPECT_EQ(pair.Wait(put).code, Code::kOk);
-  std::string expected(draft.size(), '.');
+  std::string expected(overlay.size(), '.');
   for (const auto& [at, length] :
        std::vector<ByteRange>{{3, 10 * core::kChunkBytes}, {12 * core::kChunkBytes, 1}, {last, 5}})
-    expected.replace(at, length, draft, at, length);
-  EXPECT_TRUE(pair.Commit(handle, draft.size()).ok());
+    expected.replace(at, length, overlay, at, length);
+  EXPECT_TRUE(pair.Commit(handle, overlay.size()).ok());
   EXPECT_TRUE(test::ReadFile(pair.share / "file") == expected);
   EXPECT_EQ(test::MtimeOf(pair.share / "file"), 7);
 }
@@ -55,7 +56,7 @@ TEST(ShareWriteTest, AHandleThatIsClosedWritesNothingAnyMore) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "before");
   const uint32_t first = pair.Open("file");
-  const uint32_t second = pair.Open("file");  // of the same draft
+  const uint32_t second = pair.Open("file");  // of the same overlay
   EXPECT_EQ(pair.Wait(pair.Begin(first, "late")).code, Code::kCancelled);
   EXPECT_EQ(pair.Commit(first, 4).code, Code::kCancelled);
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "before");
@@ -73,29 +74,29 @@ TEST(ShareWriteTest, OneDraftWritesAFileAtATime) {
   const uint32_t handle = pair.Open("file", 1, 6);
   uint32_t other = 0;
   for (const char* path : {"file", "same"}) {
-    const core::Status status = pair.server->written()->Open(path, {{}, DraftTokenOf(2), 0}, &other);
+    const core::Status status = pair.server->written()->Open(path, {{}, OverlayTokenOf(2), 0}, &other);
     EXPECT_EQ(status.code, Code::kCallFailed);
     EXPECT_EQ(status.system_error, EBUSY);
   }
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "before");
   pair.server->written()->Close(handle);
-  EXPECT_TRUE(pair.server->written()->Open("file", {{}, DraftTokenOf(2), 0}, &other).ok());
+  EXPECT_TRUE(pair.server->written()->Open("file", {{}, OverlayTokenOf(2), 0}, &other).ok());
 }
 
 TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "before");
-  const FileState base{6, test::MtimeOf(pair.share / "file")};
+  const FileVersion base{6, test::MtimeOf(pair.share / "file")};
   uint32_t handle = 0;
-  ASSERT_TRUE(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).ok());
+  ASSERT_TRUE(pair.server->written()->Open("file", {base, OverlayTokenOf(1), 0}, &handle).ok());
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "done")).code, Code::kOk);
   EXPECT_TRUE(pair.Commit(handle, 4).ok());  // its answer is lost with the session
   pair.job.EndSession();
   pair.server->Stop();
-  EXPECT_EQ(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).code, Code::kCancelled);
+  EXPECT_EQ(pair.server->written()->Open("file", {base, OverlayTokenOf(1), 0}, &handle).code, Code::kCancelled);
   const auto next = pair.Serve(2);
-  EXPECT_EQ(next->written()->Open("file", {base, DraftTokenOf(2), 0}, &handle).code, Code::kSourceChanged);
-  EXPECT_TRUE(next->written()->Open("file", {base, DraftTokenOf(1), 4}, &handle).ok());
+  EXPECT_EQ(next->written()->Open("file", {base, OverlayTokenOf(2), 0}, &handle).code, Code::kSourceChanged);
+  EXPECT_TRUE(next->written()->Open("file", {base, OverlayTokenOf(1), 4}, &handle).ok());
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "done");
 }
 
@@ -105,7 +106,7 @@ TEST(ShareWriteTest, HasSoManyFilesOpen) {
   for (size_t i = 0; i <= WriteHandles::kMostOpen; i++) {
     const std::string name = "file-" + std::to_string(i);
     test::WriteFile(pair.share / name, "");
-    DraftToken token{static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8), 1};
+    OverlayToken token{static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8), 1};
     const core::Status status = pair.server->written()->Open(name, {{}, token, 0}, &handle);
     EXPECT_EQ(status.code, i < WriteHandles::kMostOpen ? Code::kOk : Code::kLimitExceeded);
   }
@@ -114,15 +115,15 @@ TEST(ShareWriteTest, HasSoManyFilesOpen) {
 TEST(ShareWriteTest, WhatALostLaneOwesGoesByAnother) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "");
-  const std::string draft = Content(32 * core::kChunkBytes);
-  const uint32_t handle = pair.Open("file"), put = pair.Begin(handle, draft);
+  const std::string overlay = Content(32 * core::kChunkBytes);
+  const uint32_t handle = pair.Open("file"), put = pair.Begin(handle, overlay);
   while (pair.job.bytes() == 0) std::this_thread::yield();
   pair.job.CutSilent(std::chrono::milliseconds(-1000));  // every lane that owes an answer
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
   EXPECT_TRUE(pair.AddLane(1).ok());
   EXPECT_EQ(pair.Wait(put).code, Code::kOk);
-  EXPECT_TRUE(pair.Commit(handle, draft.size()).ok());
-  EXPECT_TRUE(test::ReadFile(pair.share / "file") == draft);
+  EXPECT_TRUE(pair.Commit(handle, overlay.size()).ok());
+  EXPECT_TRUE(test::ReadFile(pair.share / "file") == overlay);
 }
 
 TEST(ShareWriteTest, ASessionThatEndsEndsItsPuts) {
@@ -132,8 +133,8 @@ TEST(ShareWriteTest, ASessionThatEndsEndsItsPuts) {
   const uint32_t put = pair.Begin(pair.Open("file"), Content(64 * core::kChunkBytes));
   pair.job.EndSession();
   EXPECT_EQ(pair.Wait(put).code, Code::kSessionLost);
-  test::WriteFile(pair.drafts / "key.data", "x");
-  EXPECT_EQ(pair.job.Begin(99, session, 1, pair.drafts.path().string(), "key", {{0, 1}}).code, Code::kSessionLost);
+  test::WriteFile(pair.overlays / "key.data", "x");
+  EXPECT_EQ(pair.job.Begin(99, session, 1, pair.overlays.path().string(), "key", {{0, 1}}).code, Code::kSessionLost);
 }
 
 TEST(ShareWriteTest, ACancelledPutIsNotToldOfAndOthersGoOn) {
@@ -186,7 +187,7 @@ TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
     fs::permissions(share / "file", fs::perms::owner_read);
     WriteLedger ledger;
     std::shared_ptr<WriteHandle> file;
-    const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, DraftTokenOf(1), 0}, &file).ok();
+    const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, OverlayTokenOf(1), 0}, &file).ok();
     const bool wrote = opened && file->Write(0, reinterpret_cast<const uint8_t*>("after!"), 6).ok();
     std::vector<uint8_t> entry;
     const bool put = wrote && ledger.Commit(file, {{6, 7}, false}, &entry).ok();

@@ -37,10 +37,10 @@ class WriteGuest {
   // Begins a put of all these bytes, or of some ranges.
   uint32_t Begin(uint32_t handle, const std::string& content, std::vector<stream::ByteRange> ranges = {}) {
     const uint32_t put = ++puts_;
-    const std::string key = "draft" + std::to_string(put);
-    WriteFile(drafts / (key + ".data"), content);
+    const std::string key = "overlay" + std::to_string(put);
+    WriteFile(overlays / (key + ".data"), content);
     if (ranges.empty()) ranges = {{0, content.size()}};
-    const core::Status status = job.Begin(put, job.session(), handle, drafts.path().string(), key, ranges);
+    const core::Status status = job.Begin(put, job.session(), handle, overlays.path().string(), key, ranges);
     EXPECT_TRUE(status.ok()) << static_cast<int>(status.code);
     return put;
   }
@@ -60,7 +60,7 @@ class WriteGuest {
     return code;
   }
 
-  Folder drafts;
+  Folder overlays;
 
  private:
   Bell bell_;
@@ -91,7 +91,7 @@ class WriteGuest {
   uint32_t puts_ = 0;
 };
 
-inline stream::DraftToken DraftTokenOf(uint8_t number) { return {number}; }
+inline stream::OverlayToken OverlayTokenOf(uint8_t number) { return {number}; }
 
 // A guest and a peer that shares a writable folder.
 class WritePair : public WriteGuest {
@@ -114,7 +114,7 @@ class WritePair : public WriteGuest {
   // Opens an existing file for writing, whatever its version.
   uint32_t Open(const std::string& path, uint8_t token = 1, uint64_t keep = 0) {
     uint32_t handle = 0;
-    const core::Status status = server->written()->Open(path, {{}, DraftTokenOf(token), keep}, &handle);
+    const core::Status status = server->written()->Open(path, {{}, OverlayTokenOf(token), keep}, &handle);
     EXPECT_TRUE(status.ok()) << static_cast<int>(status.code) << " " << status.system_error;
     return handle;
   }

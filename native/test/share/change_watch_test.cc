@@ -28,7 +28,7 @@ class ChangeWatchTest : public testing::Test {
       wake_.notify_one();
     });
     ASSERT_TRUE(Until([this] { return watching_; }));
-    told_.clear();
+    reported_.clear();
   }
   void TearDown() override {
     if (watch_) watch_->Stop();
@@ -43,7 +43,7 @@ class ChangeWatchTest : public testing::Test {
       woken_ = false;
       lock.unlock();
       const Changes taken = watch_->Take();
-      for (const Change& change : taken.changes) told_[change.path] = change.kind;
+      for (const Change& change : taken.changes) reported_[change.path] = change.kind;
       watching_ = watching_ || taken.watching;
       missed_ = missed_ || taken.missed;
       trouble_ = taken.trouble;
@@ -52,13 +52,13 @@ class ChangeWatchTest : public testing::Test {
   }
   bool Told(const std::string& path, ChangeKind kind) {
     return Until([&] {
-      const auto found = told_.find(path);
-      return found != told_.end() && found->second == kind;
+      const auto found = reported_.find(path);
+      return found != reported_.end() && found->second == kind;
     });
   }
 
   test::Folder folder_, outside_;
-  std::map<std::string, ChangeKind> told_;
+  std::map<std::string, ChangeKind> reported_;
   bool watching_ = false, missed_ = false;
   core::Status trouble_;
   std::unique_ptr<ChangeWatch> watch_;
@@ -95,11 +95,11 @@ TEST_F(ChangeWatchTest, WatchesDirectoriesThatComeLaterAtAnyDepth) {
   EXPECT_TRUE(Told("tree/a/b/c/file", ChangeKind::kMade));
   create_directories(folder_ / "x/y/z");
   EXPECT_TRUE(Told("x", ChangeKind::kMade));
-  told_.clear();
+  reported_.clear();
   test::WriteFile(folder_ / "x/y/z/file", "1");
   // A newly seen directory is reported itself, and stands for its content at that time.
-  EXPECT_TRUE(
-      Until([this] { return told_.contains("x/y/z/file") || told_.contains("x/y/z") || told_.contains("x/y"); }));
+  EXPECT_TRUE(Until(
+      [this] { return reported_.contains("x/y/z/file") || reported_.contains("x/y/z") || reported_.contains("x/y"); }));
 }
 
 TEST_F(ChangeWatchTest, FollowsADirectoryToItsNewNameAndLetsGoOfOneThatIsMovedAway) {
@@ -114,11 +114,11 @@ TEST_F(ChangeWatchTest, FollowsADirectoryToItsNewNameAndLetsGoOfOneThatIsMovedAw
 
   rename(folder_ / "b/moved", outside_ / "away");
   EXPECT_TRUE(Told("b/moved", ChangeKind::kRemoved));
-  told_.clear();
+  reported_.clear();
   test::WriteFile(outside_ / "away/sub/secret", "1");
   test::WriteFile(folder_ / "last", "1");
   EXPECT_TRUE(Told("last", ChangeKind::kMade));
-  for (const auto& [path, _] : told_) EXPECT_EQ(path, "last");
+  for (const auto& [path, _] : reported_) EXPECT_EQ(path, "last");
 }
 
 TEST_F(ChangeWatchTest, TellsNothingBehindASymlinkNorWhatIsStillBeingReceived) {
@@ -131,7 +131,7 @@ TEST_F(ChangeWatchTest, TellsNothingBehindASymlinkNorWhatIsStillBeingReceived) {
   test::WriteFile(folder_ / ".keibidrop-partial/data", "1");
   test::WriteFile(folder_ / "last", "1");
   EXPECT_TRUE(Told("last", ChangeKind::kMade));
-  for (const auto& [path, _] : told_) EXPECT_EQ(path, "last");
+  for (const auto& [path, _] : reported_) EXPECT_EQ(path, "last");
 }
 
 TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
@@ -143,10 +143,10 @@ TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
     return false;
   }));
   // The remaining reports may again be too many.
-  for (bool told = false; !told; told = told_.contains("last")) {
+  for (bool seen = false; !seen; seen = reported_.contains("last")) {
     missed_ = false;
     test::WriteFile(folder_ / "last", "1");
-    ASSERT_TRUE(Until([this] { return missed_ || told_.contains("last"); }));
+    ASSERT_TRUE(Until([this] { return missed_ || reported_.contains("last"); }));
   }
 }
 

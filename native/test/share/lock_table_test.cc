@@ -68,7 +68,7 @@ class LockTableTest : public testing::Test {
   core::Status Put(const std::shared_ptr<LockTable>& locks) {
     struct stat now {};
     stat((share_ / "file").c_str(), &now);
-    const FileState base{7, now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
+    const FileVersion base{7, now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
     std::shared_ptr<WriteHandle> file;
     core::Status status = ledger_.Open({share_.path().string(), ""}, "file", {base, {++tokens_}, 7}, &file, locks);
     std::vector<uint8_t> entry;

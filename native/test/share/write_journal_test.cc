@@ -27,7 +27,7 @@ class WriteJournalTest : public testing::Test {
 
   std::string journal() const { return (state_ / "journal").string(); }
   ServedFolder folder() const { return {share_.path().string(), ""}; }
-  FileState StateNow() const {
+  FileVersion VersionNow() const {
     struct stat now {};
     EXPECT_EQ(stat((share_ / "file").c_str(), &now), 0);
     return {static_cast<uint64_t>(now.st_size), now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
@@ -46,8 +46,8 @@ class WriteJournalTest : public testing::Test {
     ASSERT_EQ(waitpid(child, &how, 0), child);
     ASSERT_EQ(WTERMSIG(how), SIGKILL);
   }
-  // Kills the process when a put of this draft has changed a part of the file.
-  void CutOff(const DraftToken& token, int times = 1) {
+  // Kills the process when a put of this overlay has changed a part of the file.
+  void CutOff(const OverlayToken& token, int times = 1) {
     const pid_t child = fork();
     if (child == 0) {
       const auto open_journal = WriteJournal::Open(journal());
@@ -77,36 +77,36 @@ class WriteJournalTest : public testing::Test {
 };
 
 TEST_F(WriteJournalTest, WhatAKillHasCutGoesOnByTheSameDraft) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   CutOff({1});
   EXPECT_EQ(test::ReadFile(share_ / "file"), "half of it");
-  EXPECT_NE(StateNow().mtime_ns, base.state->mtime_ns);
-  EXPECT_EQ(OpenNow({base.state, {2}, 6}), Code::kSourceChanged);
+  EXPECT_NE(VersionNow().mtime_ns, base.version->mtime_ns);
+  EXPECT_EQ(OpenNow({base.version, {2}, 6}), Code::kSourceChanged);
   EXPECT_EQ(OpenNow(base), Code::kOk);
   // And after one more process that does nothing.
   EXPECT_EQ(OpenNow(base), Code::kOk);
 }
 
 TEST_F(WriteJournalTest, WhatIsNotCommittedIsLostWithItsProcess) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   InAnother(base, [](auto*, const auto& file) { return Write(file, "half of it"); });
   EXPECT_EQ(test::ReadFile(share_ / "file"), "before");
-  EXPECT_EQ(StateNow(), *base.state);
+  EXPECT_EQ(VersionNow(), *base.version);
 }
 
 TEST_F(WriteJournalTest, WhatWasDoneWhenTheAnswerWasLostIsItsOwn) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   InAnother(base, [](auto* ledger, const auto& file) {
     std::vector<uint8_t> entry;
     return Write(file, "all of it") && ledger->Commit(file, {{9, 7}, false}, &entry).ok();
   });
-  EXPECT_EQ(StateNow(), (FileState{9, 7}));
-  EXPECT_EQ(OpenNow({base.state, {2}, 6}), Code::kSourceChanged);
+  EXPECT_EQ(VersionNow(), (FileVersion{9, 7}));
+  EXPECT_EQ(OpenNow({base.version, {2}, 6}), Code::kSourceChanged);
   EXPECT_EQ(OpenNow(base), Code::kOk);
 }
 
 TEST_F(WriteJournalTest, WhatWasEndedIsItsOwnOnlyAsItWasLeft) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   InAnother(base, [&](auto* ledger, const auto& file) {
     std::vector<uint8_t> entry;
     if (!Write(file, "all of it") || !ledger->Commit(file, {{9, 7}, false}, &entry).ok()) return false;
@@ -117,7 +117,7 @@ TEST_F(WriteJournalTest, WhatWasEndedIsItsOwnOnlyAsItWasLeft) {
 }
 
 TEST_F(WriteJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   CutOff({1});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   test::WriteFile(share_ / "file", "another's");
@@ -138,14 +138,14 @@ TEST_F(WriteJournalTest, IsOfOneProcessAndStaysShort) {
   EXPECT_LT(fs::file_size(journal()), 1000U);
   struct stat now {};
   ASSERT_EQ(stat((share_ / "file").c_str(), &now), 0);
-  EXPECT_TRUE(first->Knows({1}, {now.st_dev, now.st_ino}, StateNow()));
+  EXPECT_TRUE(first->Knows({1}, {now.st_dev, now.st_ino}, VersionNow()));
 }
 
 TEST_F(WriteJournalTest, WhatIsNoJournalIsAnEmptyOne) {
-  const PutBase base{StateNow(), {1}, 6};
+  const PutBase base{VersionNow(), {1}, 6};
   test::WriteFile(journal(), std::string(1000, 'x'));
   EXPECT_EQ(OpenNow(base), Code::kOk);
-  EXPECT_EQ(OpenNow({FileState{6, 5}, {3}, 6}), Code::kSourceChanged);
+  EXPECT_EQ(OpenNow({FileVersion{6, 5}, {3}, 6}), Code::kSourceChanged);
   EXPECT_EQ(WriteJournal::Open(share_.path().string()), nullptr);
 }
 

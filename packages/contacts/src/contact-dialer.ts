@@ -49,7 +49,7 @@ export class ContactDialer {
    * Adds a place where the contact may be.
    * @param fresh  the path there has just come up, so earlier attempts do not count
    */
-  tell(mailbox: string, place: Place, fresh: boolean): void {
+  addPlace(mailbox: string, place: Place, fresh: boolean): void {
     if (this.#closing.signal.aborted) return;
     const key = `${mailbox} ${place.transport} ${place.host} ${place.port}`;
     const known = this.#known.get(key) ?? this.#add(key, mailbox, place);

@@ -82,7 +82,7 @@ export class ContactEndpoint {
     const near = !reach.relayOnly;
     if (near && listen) this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
     const onFound = (mailbox: string, place: HostPort) =>
-      this.#tell(mailbox, { transport: 'lan', host: place.host, port: place.port }, false);
+      this.#addPlace(mailbox, { transport: 'lan', host: place.host, port: place.port }, false);
     if (near && reach.discovery !== 'off') this.#lan = new ContactAnnouncer({ discovery: reach.discovery, onFound });
     this.#looking = setInterval(() => near && void this.#lookHere(), LOOK_HERE_MS);
     if (near) void this.#lookHere();
@@ -136,7 +136,7 @@ export class ContactEndpoint {
     this.#wanted = new Set(wanted);
     this.#lan?.want(wanted);
     const added = wanted.filter((mailbox) => !before.has(mailbox));
-    if (line?.isUp) for (const mailbox of added) this.#tellRendezvous(mailbox);
+    if (line?.isUp) for (const mailbox of added) this.#addRendezvous(mailbox);
     if (added.length > 0) void this.#lookHere();
   }
 
@@ -155,8 +155,8 @@ export class ContactEndpoint {
   async #announce(listener: Listener, mailboxes: readonly string[]): Promise<void> {
     if (this.#options.reach.relayOnly) return;
     this.#entry ??= await registerEndpoint(listener);
-    await this.#entry.tell(mailboxes);
-    this.#lan?.tell({ host: listener.host, port: listener.port }, mailboxes);
+    await this.#entry.announce(mailboxes);
+    this.#lan?.announce({ host: listener.host, port: listener.port }, mailboxes);
   }
 
   /** Opens no connection to the server without mailboxes to serve. */
@@ -168,27 +168,27 @@ export class ContactEndpoint {
       signal: this.#options.signal,
       onState: (lost) => {
         this.#options.onRendezvous(formatHostPort(place), lost);
-        if (lost === undefined) for (const mailbox of this.#wanted) this.#tellRendezvous(mailbox);
+        if (lost === undefined) for (const mailbox of this.#wanted) this.#addRendezvous(mailbox);
       },
     });
     return this.#line;
   }
 
-  #tellRendezvous(mailbox: string): void {
+  #addRendezvous(mailbox: string): void {
     const { host, port } = this.#place as HostPort;
-    this.#tell(mailbox, { transport: 'rendezvous', host, port }, true);
+    this.#addPlace(mailbox, { transport: 'rendezvous', host, port }, true);
   }
 
   async #lookHere(): Promise<void> {
     if (this.#closed || this.#wanted.size === 0) return;
     for (const { host, port, mailboxes } of await endpointsHere().catch(() => [])) {
       for (const mailbox of this.#wanted) {
-        if (mailboxes.has(mailbox)) this.#tell(mailbox, { transport: 'local', host, port }, false);
+        if (mailboxes.has(mailbox)) this.#addPlace(mailbox, { transport: 'local', host, port }, false);
       }
     }
   }
 
-  #tell(mailbox: string, place: Place, fresh: boolean): void {
+  #addPlace(mailbox: string, place: Place, fresh: boolean): void {
     if (!this.#closed && this.#wanted.has(mailbox)) this.#options.onPlace(mailbox, place, fresh);
   }
 

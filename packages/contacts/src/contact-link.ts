@@ -121,8 +121,8 @@ export class ContactLink {
   }
 
   /** Adds a place where one of the contact's mailboxes may be. */
-  tell(mailbox: string, place: Place, fresh: boolean): void {
-    this.#visits.tell(mailbox, place, fresh);
+  addPlace(mailbox: string, place: Place, fresh: boolean): void {
+    this.#visits.addPlace(mailbox, place, fresh);
   }
 
   /** Tries all places at once, unless the contact is online. */
@@ -210,7 +210,7 @@ export class ContactLink {
       resident: resident && announce === undefined,
       onMessage: (message) => this.#take(message, talk, change),
       onResident: () => {
-        this.#sent.tellAll(talk);
+        this.#sent.sendAll(talk);
         this.#settle();
         this.#changed();
       },
@@ -257,7 +257,7 @@ export class ContactLink {
     if (farewell === 'blocked') this.#blocked();
     this.#received.leave(talk);
     // The contact may wait for us to repeat invitations over another conversation.
-    for (const other of this.#talks) this.#sent.tellAll(other);
+    for (const other of this.#talks) this.#sent.sendAll(other);
     this.#changed();
     if (!this.#hasResident()) this.#visits.retry();
   }

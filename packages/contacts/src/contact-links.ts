@@ -90,12 +90,12 @@ export class ContactLinks {
       onChange: () => this.#retake(),
     });
     this.#signal = AbortSignal.any([options.signal, this.#closing.signal]);
-    this.#presence = new Presence((id, online) => this.#tellPresence(id, online));
+    this.#presence = new Presence((id, online) => this.#notifyPresence(id, online));
     this.#door = new ContactEndpoint({
       listen,
       reach,
       onGuest: (mailbox, guest) => this.#greet(mailbox, guest),
-      onPlace: (mailbox, place, fresh) => this.#wanted.get(mailbox)?.tell(mailbox, place, fresh),
+      onPlace: (mailbox, place, fresh) => this.#wanted.get(mailbox)?.addPlace(mailbox, place, fresh),
       onRendezvous: (address, lost) => this.#signal.aborted || options.onRendezvous?.(address, lost),
       signal: this.#signal,
     });
@@ -352,7 +352,7 @@ export class ContactLinks {
     else void link.greet(mailbox, guest);
   }
 
-  #tellPresence(id: string, online: boolean): void {
+  #notifyPresence(id: string, online: boolean): void {
     for (const waiting of this.#waiting) if (online && waiting.id === id) waiting.resolve();
     const link = this.#links.get(id);
     if (link === undefined || this.#signal.aborted) return;

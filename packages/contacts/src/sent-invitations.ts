@@ -11,12 +11,12 @@ export interface DeliverOptions {
   /** Ends the wait and withdraws the invitation. */
   signal: AbortSignal;
   /** Called when the contact has the invitation or asks its user. May repeat after a lost conversation. */
-  onState?(state: 'told' | 'asked'): void;
+  onState?(state: 'invited' | 'asked'): void;
 }
 
 interface Sent {
   readonly invitation: Invitation;
-  readonly onState: (state: 'told' | 'asked') => void;
+  readonly onState: (state: 'invited' | 'asked') => void;
   readonly settle: (verdict: Verdict | 'moved') => void;
   /** The contact had no room for the invitation. */
   busy: boolean;
@@ -72,7 +72,7 @@ export class SentInvitations {
         signal.addEventListener('abort', onAbort, { once: true });
         const sent = { invitation, onState, settle, busy: false };
         this.#sent.set(id, sent);
-        for (const way of this.#ways()) this.#tell(sent, way);
+        for (const way of this.#ways()) this.#send(sent, way);
       });
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -82,8 +82,8 @@ export class SentInvitations {
   }
 
   /** Sends all invitations over one more conversation. */
-  tellAll(way: InvitationWay): void {
-    for (const sent of this.#sent.values()) this.#tell(sent, way);
+  sendAll(way: InvitationWay): void {
+    for (const sent of this.#sent.values()) this.#send(sent, way);
   }
 
   /** Handles the contact's answer to one invitation. Answers to unknown invitations are ignored. */
@@ -110,14 +110,14 @@ export class SentInvitations {
   #retryNow(): void {
     this.#stopRetry();
     this.#retryMs = FIRST_RETRY_MS;
-    this.#tellBusy();
+    this.#sendBusy();
   }
 
   #retryLater(): void {
     this.#retry ??= setTimeout(() => {
       this.#stopRetry();
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
-      this.#tellBusy();
+      this.#sendBusy();
     }, this.#retryMs);
   }
 
@@ -126,15 +126,15 @@ export class SentInvitations {
     this.#retry = undefined;
   }
 
-  #tellBusy(): void {
+  #sendBusy(): void {
     const busy = [...this.#sent.values()].filter((sent) => sent.busy);
-    for (const sent of busy) for (const way of this.#ways()) this.#tell(sent, way);
+    for (const sent of busy) for (const way of this.#ways()) this.#send(sent, way);
   }
 
-  #tell({ invitation, onState }: Sent, way: InvitationWay): void {
+  #send({ invitation, onState }: Sent, way: InvitationWay): void {
     if (!way.peerIsResident) return;
     way.send({ kind: 'invite', invitation });
-    onState('told');
+    onState('invited');
   }
 }
 

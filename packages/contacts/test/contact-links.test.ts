@@ -184,7 +184,7 @@ describe('an invitation', () => {
     came.answer('taken');
     expect(await delivering).toBe('declined');
     // Each state may repeat when one conversation follows another.
-    expect([...new Set(states)]).toEqual(['told', 'asked']);
+    expect([...new Set(states)]).toEqual(['invited', 'asked']);
     const back = other.links.deliver(anna.self, { ...INVITATION, id: randomBytes(16) }, { signal });
     (await one.invitation()).answer('taken');
     expect(await back).toBe('taken');

@@ -70,7 +70,7 @@ export class ContactService {
   /** Starts to watch the contacts, and to be online for them once there are any. */
   open(): void {
     this.#watching = this.#watch();
-    const forget = () => this.#forget().catch((reason) => this.#tell(KeibiError.from(reason, 'INTERNAL')));
+    const forget = () => this.#forget().catch((reason) => this.#report(KeibiError.from(reason, 'INTERNAL')));
     this.#forgetting = setInterval(forget, FORGET_EVERY_MS).unref();
   }
 
@@ -107,7 +107,7 @@ export class ContactService {
   }
 
   /** The options that save the peer of a transfer under that name. @throws USAGE, CONTACTS_CORRUPT, IDENTITY_* */
-  async saving(name: string): Promise<SaveOptions> {
+  async introducing(name: string): Promise<SaveOptions> {
     const { keys } = await this.#options.identity.open();
     return { name: parseContactName(name), self: keys, contacts: this.store };
   }
@@ -159,7 +159,7 @@ export class ContactService {
         }
       } catch (reason) {
         if (signal.aborted) return;
-        this.#tell(KeibiError.from(reason, 'INTERNAL'));
+        this.#report(KeibiError.from(reason, 'INTERNAL'));
         const wake = AbortSignal.any([signal, this.#unlocked.signal]);
         await setTimeout(RETRY_MS, undefined, { signal: wake }).catch(() => {});
       }
@@ -195,7 +195,7 @@ export class ContactService {
       onRenewed: ({ name, fingerprint }) =>
         events.emit(0, { happened: { $case: 'renewed', value: { name, words: fingerprintPhrase(fingerprint) } } }),
       onInvitation: (invitation) => void this.#invited(invitation),
-      onTrouble: (error) => this.#tell(error),
+      onTrouble: (error) => this.#report(error),
       signal: this.#closing.signal,
     });
     return this.#open;
@@ -222,7 +222,7 @@ export class ContactService {
     } catch (reason) {
       if (signal.aborted) return;
       invitation.answer('busy');
-      this.#tell(KeibiError.from(reason, 'INTERNAL'));
+      this.#report(KeibiError.from(reason, 'INTERNAL'));
     }
   }
 
@@ -234,7 +234,7 @@ export class ContactService {
     return this.#options.questions.ask({ transfer: 0, about, answers: ['yes', 'no'] }, { signal });
   }
 
-  #tell(error: KeibiError): void {
+  #report(error: KeibiError): void {
     if (this.#trouble === error.message) return;
     this.#trouble = error.message;
     this.#options.onTrouble(error);

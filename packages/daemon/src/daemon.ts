@@ -107,7 +107,7 @@ export class Daemon {
       ...keptIn(stateDir),
       read,
       sendTo: (names, options) => contacts.sendTo(names, options),
-      saving: (name) => contacts.saving(name),
+      introducing: (name) => contacts.introducing(name),
       events,
       questions,
       history,

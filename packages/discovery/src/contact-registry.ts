@@ -14,7 +14,7 @@ export interface RegisteredEndpoint extends HostPort {
 /** The file by which a door announces itself to this user's other programs. It is replaced atomically. */
 export interface EndpointEntry {
   /** Replaces the announced mailboxes. */
-  tell(mailboxes: readonly string[]): Promise<void>;
+  announce(mailboxes: readonly string[]): Promise<void>;
   /** Removes the file. The next search removes the file of a dead process. */
   withdraw(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function registerEndpoint(
   const file = join(doors, `${name}.json`);
   const { host, port } = listening;
   return {
-    async tell(mailboxes) {
+    async announce(mailboxes) {
       const entry = { host: ANY_ADDRESS[host] ?? host, port, pid: process.pid, mailboxes };
       const draft = join(doors, `.${name}`);
       await writeFile(draft, JSON.stringify(entry), { mode: 0o600 });

@@ -54,9 +54,9 @@ function open() {
 describe('doors on a network', () => {
   it.each(['before', 'after'])('are found by listeners that start %s the announcement', async (order) => {
     const [theirs, ours] = [open(), open()];
-    if (order === 'before') theirs.door.tell(LISTENING, [...many(50), MAILBOX]);
+    if (order === 'before') theirs.door.announce(LISTENING, [...many(50), MAILBOX]);
     ours.door.want([OTHER, MAILBOX]);
-    if (order === 'after') theirs.door.tell(LISTENING, [...many(50), MAILBOX]);
+    if (order === 'after') theirs.door.announce(LISTENING, [...many(50), MAILBOX]);
     expect((await ours.until(1))[0]).toEqual({ mailbox: MAILBOX, ...LISTENING });
     expect(ours.found.every(({ mailbox }) => mailbox === MAILBOX)).toBe(true);
   });
@@ -64,7 +64,7 @@ describe('doors on a network', () => {
   it('heard earlier are found without a query when they become wanted', async () => {
     const [theirs, ours] = [open(), open()];
     ours.door.want([OTHER]);
-    theirs.door.tell(LISTENING, [MAILBOX, OTHER]);
+    theirs.door.announce(LISTENING, [MAILBOX, OTHER]);
     await ours.until(1);
     const before = ours.found.length;
     ours.door.want([OTHER, MAILBOX]);
@@ -73,9 +73,9 @@ describe('doors on a network', () => {
 
   it('are announced only where they can be dialled', async () => {
     const [far, near, ours] = [open(), open(), open()];
-    far.door.tell({ host: '192.0.2.1', port: 1 }, [OTHER]);
+    far.door.announce({ host: '192.0.2.1', port: 1 }, [OTHER]);
     ours.door.want([OTHER, MAILBOX]);
-    near.door.tell(LISTENING, [MAILBOX]);
+    near.door.announce(LISTENING, [MAILBOX]);
     await ours.until(2);
     expect(ours.found.filter(({ mailbox }) => mailbox === OTHER)).toEqual([]);
   });

@@ -22,7 +22,7 @@ describe('a door of this machine', () => {
     const entry = await registerEndpoint({ host: '::', port: 7 }, { directory });
     expect(await endpointsHere({ directory })).toEqual([]);
     for (const mailboxes of [[MAILBOX, 'cd'.repeat(32)], [MAILBOX], []]) {
-      await entry.tell(mailboxes);
+      await entry.announce(mailboxes);
       expect(await endpointsHere({ directory })).toMatchObject([
         { host: '::1', port: 7, mailboxes: new Set(mailboxes) },
       ]);
@@ -34,13 +34,13 @@ describe('a door of this machine', () => {
   it('holds the mailboxes of a thousand contacts', async () => {
     const entry = await registerEndpoint({ host: '127.0.0.1', port: 7 }, { directory });
     const mailboxes = Array.from({ length: 4000 }, (_, i) => i.toString(16).padStart(64, '0'));
-    await entry.tell(mailboxes);
+    await entry.announce(mailboxes);
     expect((await endpointsHere({ directory }))[0]?.mailboxes.size).toBe(4000);
   });
 
   it('is skipped and removed if its process is dead or its file invalid', async () => {
     const entry = await registerEndpoint({ host: '127.0.0.1', port: 7 }, { directory });
-    await entry.tell([MAILBOX]);
+    await entry.announce([MAILBOX]);
     const { pid } = spawnSync(process.execPath, ['--version']);
     const name = (digit: string) => `${digit.repeat(8)}-0000-0000-0000-000000000000.json`;
     const at = (digit: string) => join(directory, 'doors', name(digit));

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeWantAnswer, rules } from '@keibidrop/proto/mount-host';
+import type { FileVersion } from '@keibidrop/protocol';
 import { Failure } from './failure.ts';
 import type { Link } from './link.ts';
 
@@ -18,17 +19,12 @@ const MAP_HEAD_BYTES = 64;
 /** The unit of st_blocks (stat(3type)). */
 const DISK_BLOCK_BYTES = 512;
 
-export interface Version {
-  size: number;
-  mtimeNs: bigint;
-}
-
-export function sameVersion(one: Version, other: Version): boolean {
+export function sameVersion(one: FileVersion, other: FileVersion): boolean {
   return one.size === other.size && one.mtimeNs === other.mtimeNs;
 }
 
 /** One version of one file. */
-export interface Content extends Version {
+export interface Content extends FileVersion {
   readonly key: string;
   users: number;
   /** Reads that are under way. */
@@ -72,7 +68,7 @@ export class Contents {
       if (/^[0-9a-f]{32}\.(data|map)$/.test(name)) await unlink(join(this.#directory, name));
   }
 
-  open(path: string, { size, mtimeNs }: Version): Content {
+  open(path: string, { size, mtimeNs }: FileVersion): Content {
     const key = createHash('sha256').update(`${path}\0${size}\0${mtimeNs}`).digest('hex').slice(0, 32);
     const content = this.#open.get(key) ?? {
       key,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { constants } from 'node:fs';
 import { decodeSpaceAnswer } from '@keibidrop/proto/mount-host';
-import type { ShareEntry } from '@keibidrop/protocol';
+import type { FileVersion, ShareEntry } from '@keibidrop/protocol';
 import { type Contents, sameVersion } from './contents.ts';
 import { Failure, isFailure } from './failure.ts';
 import type { Operations, Stat } from './fuse.ts';
@@ -61,8 +61,11 @@ export class Folder implements Operations {
           if (file?.unsent && isFailure(reason, 'ENOENT')) return file.entry;
           throw reason;
         });
-    const { draft } = file ?? {};
-    return statOf(draft?.changed || file?.gone ? { ...entry, ...(draft && versionOf(draft)) } : entry, file?.gone);
+    const { overlay } = file ?? {};
+    return statOf(
+      overlay?.changed || file?.gone ? { ...entry, ...(overlay && versionOf(overlay)) } : entry,
+      file?.gone,
+    );
   }
 
   async readdir(given: string): Promise<{ name: string; stat: Stat }[]> {
@@ -98,14 +101,14 @@ export class Folder implements Operations {
   async read(number: number, buffer: Buffer, offset: number): Promise<number> {
     const handle = this.#handle(number);
     const { file } = handle;
-    if (file.draft === undefined) return this.#readContent(handle, buffer, offset);
+    if (file.overlay === undefined) return this.#readContent(handle, buffer, offset);
     return file.run(this.#link.patienceMs, async () => {
       await this.#files.refresh(file);
-      const { draft } = file;
-      if (draft === undefined) return this.#readContent(handle, buffer, offset);
-      const part = buffer.subarray(0, Math.max(Math.min(buffer.length, draft.size - offset), 0));
-      await this.#files.read(file, draft, part, offset);
-      for (const one of file.handles) one.seen = versionOf(draft.base);
+      const { overlay } = file;
+      if (overlay === undefined) return this.#readContent(handle, buffer, offset);
+      const part = buffer.subarray(0, Math.max(Math.min(buffer.length, overlay.size - offset), 0));
+      await this.#files.read(file, overlay, part, offset);
+      for (const one of file.handles) one.seen = versionOf(overlay.base);
       return part.length;
     });
   }
@@ -114,9 +117,9 @@ export class Folder implements Operations {
     const { file } = this.#handle(number);
     return file.run(this.#link.patienceMs, async () => {
       await this.#files.makeRoom(file);
-      const draft = await this.#files.draftOf(file);
-      if (!draft.changed) file.since = Date.now();
-      await draft.write(bytes, offset);
+      const overlay = await this.#files.overlayOf(file);
+      if (!overlay.changed) file.since = Date.now();
+      await overlay.write(bytes, offset);
       return bytes.length;
     });
   }
@@ -126,10 +129,10 @@ export class Folder implements Operations {
     const open = this.#handles.get(handle ?? 0)?.file ?? this.#files.get(path);
     const file = open ?? this.#files.add(new OpenFile(path, await this.#tree.look(path)));
     await file.run(this.#link.patienceMs, async () => {
-      const draft = await this.#files.draftOf(file, { bare: size === 0 });
-      if (draft.size === size) return;
-      if (!draft.changed) file.since = Date.now();
-      await draft.truncate(size);
+      const overlay = await this.#files.overlayOf(file, { bare: size === 0 });
+      if (overlay.size === size) return;
+      if (!overlay.changed) file.since = Date.now();
+      await overlay.truncate(size);
       // No close will follow.
       if (file.handles.size === 0) await this.#files.put(file, false);
     });
@@ -232,7 +235,7 @@ export class Folder implements Operations {
       await this.#files.put(file, false);
       await work();
       // The time alone is another: what was made on it still holds.
-      if (file.draft !== undefined) file.draft.base = versionOf(file.entry);
+      if (file.overlay !== undefined) file.overlay.base = versionOf(file.entry);
     });
   }
 
@@ -352,7 +355,7 @@ export class Folder implements Operations {
   }
 }
 
-function versionOf({ size, mtimeNs }: { size: number; mtimeNs: bigint }) {
+function versionOf({ size, mtimeNs }: FileVersion): FileVersion {
   return { size, mtimeNs };
 }
 

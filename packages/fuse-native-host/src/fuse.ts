@@ -108,7 +108,7 @@ export async function mountByFuseNative(
 
 /** The callbacks of fuse-native. */
 function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, unknown> {
-  const tell = (work: Promise<unknown>, done: Callback) => {
+  const answer = (work: Promise<unknown>, done: Callback) => {
     work.then(
       (value) => done(0, value),
       (reason: unknown) => done(-errnoOf(reason)),
@@ -118,7 +118,7 @@ function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, u
     work.then(done, (reason: unknown) => done(-errnoOf(reason)));
   };
   return {
-    getattr: (path: string, done: Callback) => tell(operations.getattr(path, undefined).then(statFields), done),
+    getattr: (path: string, done: Callback) => answer(operations.getattr(path, undefined).then(statFields), done),
     readdir: (path: string, done: Callback) => {
       operations.readdir(path).then(
         (entries) =>
@@ -130,40 +130,40 @@ function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, u
         (reason: unknown) => done(-errnoOf(reason)),
       );
     },
-    readlink: (path: string, done: Callback) => tell(operations.readlink(path), done),
-    open: (path: string, flags: number, done: Callback) => tell(operations.open(path, flags), done),
-    create: (path: string, mode: number, done: Callback) => tell(operations.create(path, mode), done),
+    readlink: (path: string, done: Callback) => answer(operations.readlink(path), done),
+    open: (path: string, flags: number, done: Callback) => answer(operations.open(path, flags), done),
+    create: (path: string, mode: number, done: Callback) => answer(operations.create(path, mode), done),
     read: (_path: string, handle: number, buffer: Buffer, _length: number, offset: number, done: Callback) =>
       count(operations.read(handle, buffer, offset), done),
     write: (_path: string, handle: number, bytes: Buffer, _length: number, offset: number, done: Callback) =>
       count(operations.write(handle, bytes, offset), done),
-    truncate: (path: string, size: number, done: Callback) => tell(operations.truncate(path, size, undefined), done),
+    truncate: (path: string, size: number, done: Callback) => answer(operations.truncate(path, size, undefined), done),
     ftruncate: (path: string, handle: number, size: number, done: Callback) =>
-      tell(operations.truncate(path, size, handle), done),
-    flush: (_path: string, handle: number, done: Callback) => tell(operations.flush(handle), done),
-    fsync: (_path: string, _data: number, handle: number, done: Callback) => tell(operations.fsync(handle), done),
-    release: (_path: string, handle: number, done: Callback) => tell(operations.release(handle), done),
-    fsyncdir: (path: string, _data: number, _handle: number, done: Callback) => tell(operations.fsyncdir(path), done),
-    mknod: (path: string, mode: number, _device: number, done: Callback) => tell(operations.mknod(path, mode), done),
-    mkdir: (path: string, mode: number, done: Callback) => tell(operations.mkdir(path, mode), done),
-    symlink: (target: string, path: string, done: Callback) => tell(operations.symlink(target, path), done),
-    link: (from: string, to: string, done: Callback) => tell(operations.link(from, to), done),
-    unlink: (path: string, done: Callback) => tell(operations.unlink(path), done),
-    rmdir: (path: string, done: Callback) => tell(operations.rmdir(path), done),
-    rename: (from: string, to: string, done: Callback) => tell(operations.rename(from, to), done),
-    chmod: (path: string, mode: number, done: Callback) => tell(operations.chmod(path, mode), done),
-    chown: (path: string, uid: number, gid: number, done: Callback) => tell(operations.chown(path, uid, gid), done),
+      answer(operations.truncate(path, size, handle), done),
+    flush: (_path: string, handle: number, done: Callback) => answer(operations.flush(handle), done),
+    fsync: (_path: string, _data: number, handle: number, done: Callback) => answer(operations.fsync(handle), done),
+    release: (_path: string, handle: number, done: Callback) => answer(operations.release(handle), done),
+    fsyncdir: (path: string, _data: number, _handle: number, done: Callback) => answer(operations.fsyncdir(path), done),
+    mknod: (path: string, mode: number, _device: number, done: Callback) => answer(operations.mknod(path, mode), done),
+    mkdir: (path: string, mode: number, done: Callback) => answer(operations.mkdir(path, mode), done),
+    symlink: (target: string, path: string, done: Callback) => answer(operations.symlink(target, path), done),
+    link: (from: string, to: string, done: Callback) => answer(operations.link(from, to), done),
+    unlink: (path: string, done: Callback) => answer(operations.unlink(path), done),
+    rmdir: (path: string, done: Callback) => answer(operations.rmdir(path), done),
+    rename: (from: string, to: string, done: Callback) => answer(operations.rename(from, to), done),
+    chmod: (path: string, mode: number, done: Callback) => answer(operations.chmod(path, mode), done),
+    chown: (path: string, uid: number, gid: number, done: Callback) => answer(operations.chown(path, uid, gid), done),
     // The addon passes the access time as `mtimeMs`.
     utimens: (path: string, _atimeMs: number, mtimeMs: number, done: Callback) =>
-      tell(operations.utimens(path, mtimeMs), done),
+      answer(operations.utimens(path, mtimeMs), done),
     setxattr: (path: string, name: string, value: Buffer, _position: number, flags: number, done: Callback) =>
-      tell(operations.setxattr(path, name, value, flags), done),
-    removexattr: (path: string, name: string, done: Callback) => tell(operations.removexattr(path, name), done),
+      answer(operations.setxattr(path, name, value, flags), done),
+    removexattr: (path: string, name: string, done: Callback) => answer(operations.removexattr(path, name), done),
     // By methods of ours, but it has to know that they are there.
     fgetattr: true,
     getxattr: true,
     listxattr: true,
-    statfs: (_path: string, done: Callback) => tell(operations.statfs().then(spaceFields), done),
+    statfs: (_path: string, done: Callback) => answer(operations.statfs().then(spaceFields), done),
   };
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import type { ShareEntry } from '@keibidrop/protocol';
-import type { Content, Position, Version } from './contents.ts';
-import type { Draft } from './draft.ts';
+import type { FileVersion, ShareEntry } from '@keibidrop/protocol';
+import type { Content, Position } from './contents.ts';
 import { Failure } from './failure.ts';
+import type { OverlayFile } from './overlay-file.ts';
 
 /** A file that is open, or has unsent changes. Its changes run one after another. */
 export class OpenFile {
@@ -11,8 +11,8 @@ export class OpenFile {
   /** As it was last known. */
   entry: ShareEntry;
   readonly handles = new Set<Handle>();
-  draft: Draft | undefined;
-  /** The content of the draft's base, while the draft needs it. */
+  overlay: OverlayFile | undefined;
+  /** The content of the overlay's base, while the overlay needs it. */
   base: Content | undefined;
   /** It was unlinked. */
   gone = false;
@@ -28,7 +28,7 @@ export class OpenFile {
   }
 
   get unsent(): boolean {
-    return this.draft?.changed === true && !this.gone;
+    return this.overlay?.changed === true && !this.gone;
   }
 
   /** @throws Failure: ETIMEDOUT if its turn does not come in time */
@@ -59,6 +59,6 @@ export interface Handle {
   file: OpenFile;
   /** The content it reads; replaceable only until bytes of it were seen. */
   content: Content | undefined;
-  seen: Version | undefined;
+  seen: FileVersion | undefined;
   position: Position;
 }

@@ -2,10 +2,10 @@
 import { rules } from '@keibidrop/proto/mount-host';
 import { conflictName } from './conflict-name.ts';
 import { type Contents, sameVersion } from './contents.ts';
-import { Draft } from './draft.ts';
 import { Failure, isFailure } from './failure.ts';
 import type { Link } from './link.ts';
 import type { OpenFile } from './open-file.ts';
+import { OverlayFile } from './overlay-file.ts';
 import { nameOf, parentOf, type Tree } from './tree.ts';
 
 const { PUT_PATIENCES, WHOLE_WRITE_BYTES, PUT_BYTES, PUT_RANGES, PUT_AGE_MS } = rules;
@@ -19,7 +19,7 @@ export interface WriteBackOptions {
   link: Link;
   tree: Tree;
   contents: Contents;
-  /** Where drafts are kept. */
+  /** Where overlay files are kept. */
   cache: string;
   /** This side's name in the names of conflict copies. */
   label: string;
@@ -68,62 +68,62 @@ export class WriteBack {
 
   async closed(file: OpenFile): Promise<void> {
     if (file.handles.size > 0 || file.unsent) return;
-    const { draft } = file;
-    file.draft = undefined;
+    const { overlay } = file;
+    file.overlay = undefined;
     if (this.#files.get(file.path) === file && file.handles.size === 0) this.#files.delete(file.path);
     await this.#letBaseGo(file);
-    await draft?.discard();
+    await overlay?.discard();
   }
 
   get unsentFiles(): OpenFile[] {
     return [...this.#files.values()].filter(({ unsent }) => unsent);
   }
 
-  /** The draft of a file; made if there is none. Within its turn. @param bare  nothing of what is there will be read @throws Failure */
-  async draftOf(file: OpenFile, { bare = false } = {}): Promise<Draft> {
+  /** The overlay of a file; created if missing. Within its turn. @param bare  nothing of what is there will be read @throws Failure */
+  async overlayOf(file: OpenFile, { bare = false } = {}): Promise<OverlayFile> {
     await this.refresh(file);
-    if (file.draft !== undefined) return file.draft;
+    if (file.overlay !== undefined) return file.overlay;
     file.entry = await this.#options.tree.look(file.path);
     if (file.entry.type !== 'file') throw new Failure('ESTALE');
-    const draft = new Draft(this.#options.cache, file.entry);
+    const overlay = new OverlayFile(this.#options.cache, file.entry);
     // If the file cannot be fetched now, writes are kept all the same.
-    if (!bare && file.entry.size <= WHOLE_WRITE_BYTES) await this.#fetch(file, draft).catch(() => {});
-    file.draft = draft;
-    return draft;
+    if (!bare && file.entry.size <= WHOLE_WRITE_BYTES) await this.#fetch(file, overlay).catch(() => {});
+    file.overlay = overlay;
+    return overlay;
   }
 
-  /** Drops a draft without changes if the file there has changed. Within its turn. */
+  /** Drops an overlay without changes if the file there has changed. Within its turn. */
   async refresh(file: OpenFile): Promise<void> {
-    const { draft } = file;
-    if (draft === undefined || draft.changed || file.gone) return;
+    const { overlay } = file;
+    if (overlay === undefined || overlay.changed || file.gone) return;
     const now = await this.#options.tree.look(file.path);
-    if (sameVersion(now, draft.base)) return;
-    file.draft = undefined;
+    if (sameVersion(now, overlay.base)) return;
+    file.overlay = undefined;
     await this.#letBaseGo(file);
-    await draft.discard();
+    await overlay.discard();
   }
 
   /** Fills a buffer with what the file is now. Within its turn. @throws Failure */
-  async read(file: OpenFile, draft: Draft, buffer: Uint8Array, offset: number): Promise<void> {
+  async read(file: OpenFile, overlay: OverlayFile, buffer: Uint8Array, offset: number): Promise<void> {
     const { contents } = this.#options;
-    for (const { start, end } of await draft.read(buffer, offset)) {
-      if (file.base !== undefined && !sameVersion(file.base, draft.base)) await this.#letBaseGo(file);
-      file.base ??= contents.open(file.path, draft.base);
+    for (const { start, end } of await overlay.read(buffer, offset)) {
+      if (file.base !== undefined && !sameVersion(file.base, overlay.base)) await this.#letBaseGo(file);
+      file.base ??= contents.open(file.path, overlay.base);
       await contents.read(file.base, file.path, buffer.subarray(start - offset, end - offset), start);
     }
   }
 
   /** To be called before something is written. Within its turn. @throws Failure: ETIMEDOUT, or why what waits cannot be put */
   async makeRoom(file: OpenFile): Promise<void> {
-    const { draft } = file;
+    const { overlay } = file;
     if (
-      draft !== undefined &&
-      (draft.unsentBytes >= PUT_BYTES || draft.unsentParts >= PUT_RANGES) &&
+      overlay !== undefined &&
+      (overlay.unsentBytes >= PUT_BYTES || overlay.unsentParts >= PUT_RANGES) &&
       !this.#options.tree.away
     )
       await this.put(file, false);
     const unsent = this.unsentFiles;
-    const bytes = unsent.reduce((sum, one) => sum + (one.draft?.unsentBytes ?? 0), 0);
+    const bytes = unsent.reduce((sum, one) => sum + (one.overlay?.unsentBytes ?? 0), 0);
     if (bytes < MOST_UNSENT_BYTES && unsent.length < MOST_DIRTY_FILES) return;
     throw new Failure('ETIMEDOUT');
   }
@@ -131,19 +131,19 @@ export class WriteBack {
   /** Resolves when what was written stands there, with `sync` on the disk. Within its turn. @throws Failure */
   async put(file: OpenFile, sync: boolean): Promise<void> {
     const { link, tree } = this.#options;
-    const { draft } = file;
-    if (draft === undefined || file.gone || !(draft.changed || (sync && !draft.synced))) return;
+    const { overlay } = file;
+    if (overlay === undefined || file.gone || !(overlay.changed || (sync && !overlay.synced))) return;
     for (let moved = 0; ; moved++) {
       try {
-        const entry = await link.askEntry(await draft.put(file.path, sync), { patiences: PUT_PATIENCES });
-        draft.done(entry, sync);
+        const entry = await link.askEntry(await overlay.put(file.path, sync), { patiences: PUT_PATIENCES });
+        overlay.done(entry, sync);
         file.entry = entry;
         file.backoffMs = file.since = 0;
         return tree.changed(file.path, entry);
       } catch (reason) {
         if (moved > 2 || !isFailure(reason, 'ESTALE', 'ENOENT')) throw this.#later(file, reason);
         tree.doubt(file.path);
-        await (isFailure(reason, 'ESTALE') ? this.#keepBoth(file, draft) : this.#makeAgain(file, draft)).catch(
+        await (isFailure(reason, 'ESTALE') ? this.#keepBoth(file, overlay) : this.#makeAgain(file, overlay)).catch(
           (failure) => {
             throw this.#later(file, failure);
           },
@@ -165,11 +165,11 @@ export class WriteBack {
     }
   }
 
-  /** Leaves the drafts that could not be sent to the daemon. @returns  how many there are */
+  /** Leaves the overlay files that could not be sent to the daemon. @returns  how many there are */
   async leaveUnsent(): Promise<number> {
     const files = this.unsentFiles;
-    for (const { draft, path } of files) {
-      const left = await draft?.leave().catch(() => undefined);
+    for (const { overlay, path } of files) {
+      const left = await overlay?.leave().catch(() => undefined);
       if (left !== undefined) this.#options.link.report({ type: 'unsent', ...left, path });
     }
     return files.length;
@@ -205,7 +205,7 @@ export class WriteBack {
   }
 
   /** Keeps the other's version in place and puts ours beside it. */
-  async #keepBoth(file: OpenFile, draft: Draft): Promise<void> {
+  async #keepBoth(file: OpenFile, overlay: OverlayFile): Promise<void> {
     const { link, tree, label } = this.#options;
     const folder = parentOf(file.path);
     for (let number = 1; number <= MOST_CONFLICTS; number++) {
@@ -213,12 +213,12 @@ export class WriteBack {
       const aside = folder === '' ? name : `${folder}/${name}`;
       try {
         const copy = await link.askEntry({ type: 'copy', from: file.path, to: aside }, { patiences: PUT_PATIENCES });
-        draft.moveTo(copy, { beside: true });
+        overlay.moveTo(copy, { beside: true });
         await this.#letBaseGo(file);
         this.move(file, aside);
         return tree.made(aside, copy);
       } catch (reason) {
-        if (isFailure(reason, 'ENOENT')) return this.#makeAgain(file, draft);
+        if (isFailure(reason, 'ENOENT')) return this.#makeAgain(file, overlay);
         if (!isFailure(reason, 'EEXIST')) throw reason;
       }
     }
@@ -226,7 +226,7 @@ export class WriteBack {
   }
 
   /** The file was removed there: creates it again for our unsent bytes. */
-  async #makeAgain(file: OpenFile, draft: Draft): Promise<void> {
+  async #makeAgain(file: OpenFile, overlay: OverlayFile): Promise<void> {
     const { link, tree } = this.#options;
     const make = (kind: 'file' | 'directory', mode: number, path: string) =>
       link.askEntry({ type: 'make', kind, mode, path, target: '' });
@@ -242,20 +242,20 @@ export class WriteBack {
       tree.doubt('');
       return again();
     });
-    draft.moveTo(made, { beside: false });
+    overlay.moveTo(made, { beside: false });
     await this.#letBaseGo(file);
     tree.made(file.path, made);
   }
 
-  async #fetch(file: OpenFile, draft: Draft): Promise<void> {
+  async #fetch(file: OpenFile, overlay: OverlayFile): Promise<void> {
     const { contents } = this.#options;
-    const content = contents.open(file.path, draft.base);
+    const content = contents.open(file.path, overlay.base);
     try {
-      const buffer = Buffer.alloc(Math.min(draft.base.size, COPIED_BYTES));
-      for (let offset = 0; offset < draft.base.size; offset += COPIED_BYTES) {
-        const part = buffer.subarray(0, Math.min(COPIED_BYTES, draft.base.size - offset));
+      const buffer = Buffer.alloc(Math.min(overlay.base.size, COPIED_BYTES));
+      for (let offset = 0; offset < overlay.base.size; offset += COPIED_BYTES) {
+        const part = buffer.subarray(0, Math.min(COPIED_BYTES, overlay.base.size - offset));
         await contents.read(content, file.path, part, offset);
-        await draft.write(part, offset, { fetched: true });
+        await overlay.write(part, offset, { fetched: true });
       }
     } finally {
       await contents.close(content, { kept: false });

@@ -7,7 +7,7 @@ import {
   type FromHost,
   rules,
 } from '@keibidrop/proto/mount-host';
-import { KeibiError, PageWriter } from '@keibidrop/protocol';
+import { type CachedFile, KeibiError, PageWriter } from '@keibidrop/protocol';
 import { HostLocks } from './host-locks.ts';
 import {
   changesMessage,
@@ -22,7 +22,7 @@ import {
 } from './host-messages.ts';
 import type { HostProcess } from './host-process.ts';
 import { applyChange, manifestEntryOf, pageOf, patienceOf } from './host-writes.ts';
-import type { MountSource, SourceWrites, WantedFile } from './mount-source.ts';
+import type { MountSource, SourceWrites } from './mount-source.ts';
 import { systemErrorOf } from './system-error.ts';
 import { keepUnsent, type Unsent } from './unsent-files.ts';
 
@@ -204,9 +204,9 @@ export class HostService {
   readonly #answering = new Map<number, AbortController>();
 
   /** The wanted contents by key: the host names only the key when it releases one. */
-  readonly #wanted = new Map<string, WantedFile>();
+  readonly #wanted = new Map<string, CachedFile>();
 
-  #forget(key: string): WantedFile {
+  #forget(key: string): CachedFile {
     const file = this.#wanted.get(key) ?? { path: '', size: 0, mtimeNs: 0n, directory: this.#options.cache, key };
     this.#wanted.delete(key);
     return file;

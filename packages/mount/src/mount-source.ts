@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ShareEntry, ShareListing, ShareNotice } from '@keibidrop/protocol';
-
-/** One version of one file, and its place in the cache. */
-export interface WantedFile {
-  path: string;
-  size: number;
-  mtimeNs: bigint;
-  /** The cache; absolute. */
-  directory: string;
-  /** Identifies this version there, in 32 hexadecimal digits: each version has its own key. */
-  key: string;
-}
-
-/** Blocks of 64 KiB, the last of a file shorter. */
-export interface WantedBlocks {
-  first: number;
-  /** 0: do not wait. The reader continues, and will want `ahead` blocks from `first` on. */
-  count: number;
-  /** The number of blocks after those to prefetch. */
-  ahead: number;
-}
+import type {
+  ByteRange,
+  CachedFile,
+  FileVersion,
+  ShareEntry,
+  ShareListing,
+  ShareNotice,
+  WantedBlocks,
+} from '@keibidrop/protocol';
 
 /**
  * A file that a mount has changed: `size` and `mtimeNs` are its new ones, `KEY.data` in `directory` holds bytes at
  * their offsets.
  */
-export interface ChangedFile extends WantedFile {
+export interface ChangedFile extends CachedFile {
   /** The version it applies to; absent: any version is overwritten. */
-  base?: { size: number; mtimeNs: bigint } | undefined;
+  base?: FileVersion | undefined;
   /** The same for all puts of one draft: 32 hexadecimal digits. */
   token: string;
   /** The bytes of `KEY.data` to write: ascending and disjoint, within `size`. */
@@ -39,11 +27,6 @@ export interface ChangedFile extends WantedFile {
   keep: number;
   /** Resolves only when the file is synced to the disk. */
   sync: boolean;
-}
-
-export interface ByteRange {
-  offset: number;
-  length: number;
 }
 
 /** A created entry, and the new mtime of its directory, if known. */
@@ -149,11 +132,11 @@ export interface MountSource {
    * @returns aheadBlocks  how many blocks ahead keep the path busy
    * @throws  TRANSFER_SOURCE_CHANGED when the file is no longer the one that is wanted
    */
-  want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
+  want(file: CachedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
   /** This content is closed: pending reads may stop, and its cache files may be removed. */
-  release(file: WantedFile): void;
+  release(file: CachedFile): void;
   /** The reader has jumped: the source may cancel the prefetch, except for blocks that a `want` waits for. */
-  leaveAhead?(file: WantedFile): void;
+  leaveAhead?(file: CachedFile): void;
   /** The space of the disk that holds the files, if known. */
   space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;
   /** Absent: read-only. */

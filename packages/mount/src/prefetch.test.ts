@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CachedFile, WantedBlocks } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shell } from '../test/outside.ts';
-import { LocalSource, type Mount, mount, type WantedBlocks, type WantedFile } from './index.ts';
+import { LocalSource, type Mount, mount } from './index.ts';
 import { backendOf } from './usable-backend.ts';
 
 const reason = await backendOf('native').whyNot();
@@ -42,11 +44,11 @@ class SlowSource extends LocalSource {
   /** Paths whose prefetch was cancelled. */
   readonly left: string[] = [];
 
-  leaveAhead({ path }: WantedFile) {
+  leaveAhead({ path }: CachedFile) {
     this.left.push(path);
   }
 
-  override async want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
+  override async want(file: CachedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
     await this.files.come(file.path, options.signal);
     return super.want(file, blocks, options);
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A program that locks files as it is told to, line by line on standard input, and answers each line with one.
+"""A program that locks files as instructed, line by line on standard input, and answers each line with one.
 
 lock N FILE KIND FROM LENGTH    KIND: sh, ex, un; of open file N, with fcntl(2)
 wait N FILE KIND FROM LENGTH    the same, and waits for it

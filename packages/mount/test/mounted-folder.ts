@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CachedFile, WantedBlocks } from '@keibidrop/protocol';
 import { afterEach, beforeEach, expect } from 'vitest';
 import {
   type BackendName,
@@ -13,8 +15,6 @@ import {
   mount,
   type SourceLocks,
   type SourceWrites,
-  type WantedBlocks,
-  type WantedFile,
 } from '../src/index.ts';
 import { shell } from './outside.ts';
 
@@ -72,7 +72,7 @@ export class FarSource extends LocalSource {
     await Promise.race([this.looksHeld, aborted(signal)]);
   }
 
-  override async want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
+  override async want(file: CachedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
     this.wants++;
     await Promise.race([this.readsHeld, aborted(options.signal)]);
     return super.want(file, blocks, options);

@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ShareEntry } from '@keibidrop/protocol';
+import type { CachedFile, ShareEntry } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MountSource, WantedFile } from '../src/index.ts';
+import type { MountSource } from '../src/index.ts';
 
 const BLOCK = 65_536;
 const KEY = '0123456789abcdef0123456789abcdef';
@@ -48,7 +48,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       for await (const { entries } of source.list(path, { signal })) all.push(...entries);
       return all.sort((one, other) => (one.name < other.name ? -1 : 1));
     }
-    async function wanted(path: string): Promise<WantedFile> {
+    async function wanted(path: string): Promise<CachedFile> {
       const { size, mtimeNs } = await source.stat(path, { signal });
       return { path, size, mtimeNs, directory: cache, key: KEY };
     }

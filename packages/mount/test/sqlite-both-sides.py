@@ -57,13 +57,13 @@ class Writer(threading.Thread):
         super().__init__()
         words = [sys.executable, __file__, "write", os.path.join(folder, NAME), name, stop]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        self.acknowledged, self.told = [], {}
+        self.acknowledged, self.counts = [], {}
         self.start()
 
     def run(self):
         for line in self.process.stdout:
             if line.startswith("{"):
-                self.told = json.loads(line)
+                self.counts = json.loads(line)
             else:
                 self.acknowledged.append(int(line))
 
@@ -114,8 +114,8 @@ def both(mounted, shared, seconds):
                 "copies": len(copies),
                 "counted": number == len(inside),
                 **{name: len(of.acknowledged) for name, of in writers.items()},
-                "refused": {name: of.told.get("refused") for name, of in writers.items()},
-                "longest": {name: of.told.get("longest") for name, of in writers.items()},
+                "refused": {name: of.counts.get("refused") for name, of in writers.items()},
+                "longest": {name: of.counts.get("longest") for name, of in writers.items()},
             }
         )
     )

@@ -76,7 +76,7 @@ export interface CodeEvent {
 export interface InvitingEvent extends OfContact {
   type: 'inviting';
   contact: string;
-  state: 'absent' | 'told' | 'asked' | 'taken';
+  state: 'absent' | 'invited' | 'asked' | 'taken';
 }
 
 /** The sender listens and can be met. Emitted once, after `code`. */

@@ -53,7 +53,16 @@ export {
 export { ManifestGuard } from './manifest/manifest-guard.ts';
 export { checkName, foldName, printable, STAGING_PREFIX } from './manifest/remote-path.ts';
 export { checkSharePath } from './manifest/share-path.ts';
-export type { ShareChange, ShareEntry, ShareListing, ShareNotice } from './manifest/shared-folder.ts';
+export type {
+  ByteRange,
+  CachedFile,
+  FileVersion,
+  ShareChange,
+  ShareEntry,
+  ShareListing,
+  ShareNotice,
+  WantedBlocks,
+} from './manifest/shared-folder.ts';
 export {
   CONTACT_NONCE_BYTES,
   type ContactMessage,

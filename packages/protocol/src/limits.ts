@@ -17,8 +17,8 @@ export const RATCHET_BYTES = 2 ** 30;
 /** Frames after which a writer moves to the next epoch (PROTOCOL 4.2). */
 export const RATCHET_FRAMES = 2 ** 20;
 
-/** Bytes through a session's lanes after which it rekeys, which PROTOCOL 4.3 calls a fold. */
-export const FOLD_BYTES = 64 * 2 ** 30;
+/** Bytes through a session's lanes after which it rekeys. */
+export const REKEY_BYTES = 64 * 2 ** 30;
 
 /** Lanes of one session at one time (PROTOCOL 5). */
 export const MAX_LANES = 16;

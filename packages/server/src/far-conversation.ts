@@ -3,18 +3,18 @@ import type { MessagePipe } from '@keibidrop/protocol';
 import type { ServerMessage } from './server-message.ts';
 
 /** Sends a message to the other server; rejects if that server no longer listens. */
-export type Tell = (message: ServerMessage) => Promise<void>;
+export type Forward = (message: ServerMessage) => Promise<void>;
 
 /** One end of a conversation whose other end is at another server. Forwards bodies from `pipe` to that server, and its bodies into `pipe`. */
 export class FarConversation {
   readonly #id: string;
   readonly #pipe: MessagePipe;
-  readonly #tell: Tell;
+  readonly #forward: Forward;
 
-  constructor(id: string, pipe: MessagePipe, tell: Tell) {
+  constructor(id: string, pipe: MessagePipe, forward: Forward) {
     this.#id = id;
     this.#pipe = pipe;
-    this.#tell = tell;
+    this.#forward = forward;
   }
 
   /** Resolves when the conversation has ended, closed by either side or by the idle limit. */
@@ -23,11 +23,11 @@ export class FarConversation {
     try {
       for (;;) {
         const body = await this.#pipe.receive({ signal });
-        await this.#tell({ kind: 'body', conversation: this.#id, body });
+        await this.#forward({ kind: 'body', conversation: this.#id, body });
       }
     } catch {
       this.#pipe.close();
-      await this.#tell({ kind: 'left', conversation: this.#id, full: false }).catch(() => {});
+      await this.#forward({ kind: 'left', conversation: this.#id, full: false }).catch(() => {});
     }
   }
 

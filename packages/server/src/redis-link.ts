@@ -139,7 +139,7 @@ export class RedisLink {
   }
 
   /** Sends a message to another server; false if that server does not listen. @throws RENDEZVOUS_UNREACHABLE */
-  async tell(server: string, bytes: Buffer): Promise<boolean> {
+  async publish(server: string, bytes: Buffer): Promise<boolean> {
     return (await this.#ask(() => this.#client.publish(CHANNEL + server, bytes))) > 0;
   }
 

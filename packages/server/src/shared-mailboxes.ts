@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { createConversation } from './conversation.ts';
 import type { ConversationPlace } from './conversation-room.ts';
-import { FarConversation, type Tell } from './far-conversation.ts';
+import { FarConversation, type Forward } from './far-conversation.ts';
 import { type Mailboxes, type MailboxKind, type MailboxStore, mailboxTaken } from './mailbox.ts';
 import { widestOf } from './network.ts';
 import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
@@ -58,7 +58,7 @@ export class SharedMailboxes implements MailboxStore {
           throw mailboxTaken();
         }
         if (before !== '' && before !== this.#server)
-          this.#tell(before, { kind: 'takenOver', mailbox }).catch(() => {});
+          this.#forward(before, { kind: 'takenOver', mailbox }).catch(() => {});
       } catch (reason) {
         this.#lose(mailbox, held);
         throw reason;
@@ -126,13 +126,13 @@ export class SharedMailboxes implements MailboxStore {
   /** Enters a mailbox at another server. */
   async #enter(mailbox: string, holder: Holder, place: ConversationPlace): Promise<MessagePipe> {
     const conversation = randomBytes(16).toString('hex');
-    const tell: Tell = (message) => this.#tell(holder.server, message);
+    const forward: Forward = (message) => this.#forward(holder.server, message);
     const { guest, owner } = createConversation(0, this.#local.limits, place, () => {});
-    this.#carry(conversation, owner, tell);
+    this.#carry(conversation, owner, forward);
     const answer = new Promise<'entered' | 'full' | 'gone'>((resolve) => this.#entering.set(conversation, resolve));
     const timer = setTimeout(() => this.#entering.get(conversation)?.('gone'), ENTER_TIMEOUT_MS).unref();
     try {
-      await tell({ kind: 'enter', conversation, server: this.#server, mailbox });
+      await forward({ kind: 'enter', conversation, server: this.#server, mailbox });
       const outcome = await answer;
       if (outcome === 'full') throw new KeibiError('RENDEZVOUS_BUSY');
       if (outcome === 'gone') throw new KeibiError('RENDEZVOUS_NOT_FOUND');
@@ -148,8 +148,8 @@ export class SharedMailboxes implements MailboxStore {
     }
   }
 
-  #carry(conversation: string, pipe: MessagePipe, tell: Tell): void {
-    const far = new FarConversation(conversation, pipe, tell);
+  #carry(conversation: string, pipe: MessagePipe, forward: Forward): void {
+    const far = new FarConversation(conversation, pipe, forward);
     this.#far.set(conversation, far);
     void far.run().then(() => this.#far.delete(conversation));
   }
@@ -170,19 +170,19 @@ export class SharedMailboxes implements MailboxStore {
 
   /** Admits a guest of another server to an owner of ours. */
   #letIn({ conversation, server, mailbox }: Extract<ServerMessage, { kind: 'enter' }>): void {
-    const tell: Tell = (message) => this.#tell(server, message);
+    const forward: Forward = (message) => this.#forward(server, message);
     let full = false;
     try {
       const pipe = this.#far.has(conversation) ? undefined : this.#local.tryEnter(mailbox, '');
       if (pipe !== undefined) {
-        void tell({ kind: 'entered', conversation }).catch(() => pipe.close());
-        this.#carry(conversation, pipe, tell);
+        void forward({ kind: 'entered', conversation }).catch(() => pipe.close());
+        this.#carry(conversation, pipe, forward);
         return;
       }
     } catch {
       full = true;
     }
-    void tell({ kind: 'left', conversation, full }).catch(() => {});
+    void forward({ kind: 'left', conversation, full }).catch(() => {});
   }
 
   /** Checks whether a mailbox is still ours. */
@@ -204,8 +204,8 @@ export class SharedMailboxes implements MailboxStore {
     if (this.#held.get(mailbox) === held) this.#held.delete(mailbox);
   }
 
-  async #tell(server: string, message: ServerMessage): Promise<void> {
-    if (!(await this.#link.tell(server, encodeServerMessage(message)))) throw new NobodyListens();
+  async #forward(server: string, message: ServerMessage): Promise<void> {
+    if (!(await this.#link.publish(server, encodeServerMessage(message)))) throw new NobodyListens();
   }
 }
 

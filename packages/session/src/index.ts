@@ -10,7 +10,7 @@ export { http2StreamOf } from './control/grpc-internals.ts';
 export { Introduction, introduce } from './control/introduction.ts';
 export { askToPunch, punchResponder } from './control/punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './control/refusal.ts';
-export { fold, MAX_REKEYS, type OnRekey, RekeyResponder } from './control/rekey.ts';
+export { MAX_REKEYS, type OnRekey, RekeyResponder, rekey } from './control/rekey.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './handshake/ephemeral.ts';
 export {
   type HandshakeOptions,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fold, openSession, type PeerHandlers, RekeyResponder, type Session } from '../src/index.ts';
+import { openSession, type PeerHandlers, RekeyResponder, rekey, type Session } from '../src/index.ts';
 import { agreedKeys, connectedSockets } from './loopback.ts';
 
 const NO_CALLS: PeerHandlers = {
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Reported = [number, string];
 
-/** An initiator's session with a responder that folds and records the secrets it gets. */
+/** An initiator's session with a responder that rekeys and records the secrets it gets. */
 async function sessions(): Promise<{ initiator: Session; reported: Reported[] }> {
   const sockets = await connectedSockets();
   const keys = agreedKeys();
@@ -24,40 +24,40 @@ async function sessions(): Promise<{ initiator: Session; reported: Reported[] }>
   const responder = new RekeyResponder((number, secret) => reported.push([number, hex(secret)]));
   const { signal } = new AbortController();
   const initiator = openSession(sockets[0], keys[0], 'initiator', { peerService: NO_CALLS, signal });
-  const peerService = { ...NO_CALLS, fold: responder.fold, foldReady: responder.foldReady };
+  const peerService = { ...NO_CALLS, rekey: responder.rekey, rekeyReady: responder.rekeyReady };
   open.push(initiator, openSession(sockets[1], keys[1], 'responder', { peerService, signal }));
   return { initiator, reported };
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-describe('a fold', () => {
+describe('a rekey', () => {
   it('gives both sides one secret, a new one each time', async () => {
     const { initiator, reported } = await sessions();
     const own: Reported[] = [];
-    for (const number of [1, 2, 3]) await fold(initiator.client, number, (n, secret) => own.push([n, hex(secret)]));
+    for (const number of [1, 2, 3]) await rekey(initiator.client, number, (n, secret) => own.push([n, hex(secret)]));
     expect(reported).toEqual(own);
     expect(new Set(own.map(([, secret]) => secret)).size).toBe(3);
   });
 
   it('reaches the initiator’s readers before the responder’s writers', async () => {
     const { initiator, reported } = await sessions();
-    await fold(initiator.client, 1, () => expect(reported).toEqual([]));
+    await rekey(initiator.client, 1, () => expect(reported).toEqual([]));
     expect(reported).toHaveLength(1);
   });
 
   it.each([0, 2, 256])('is refused under number %i when the next is 1', async (number) => {
     const { initiator, reported } = await sessions();
-    await expect(fold(initiator.client, number, () => {})).rejects.toThrow();
+    await expect(rekey(initiator.client, number, () => {})).rejects.toThrow();
     expect(reported).toEqual([]);
   });
 
   it('cannot be made ready twice, or before it is agreed on', async () => {
     const { initiator, reported } = await sessions();
     const ready = (number: number) =>
-      new Promise<number>((resolve) => initiator.client.foldReady({ number }, (error) => resolve(error?.code ?? 0)));
+      new Promise<number>((resolve) => initiator.client.rekeyReady({ number }, (error) => resolve(error?.code ?? 0)));
     expect(await ready(1)).toBe(status.INVALID_ARGUMENT);
-    await fold(initiator.client, 1, () => {});
+    await rekey(initiator.client, 1, () => {});
     expect(await ready(1)).toBe(status.INVALID_ARGUMENT);
     expect(reported).toHaveLength(1);
   });
@@ -69,7 +69,7 @@ describe('a fold', () => {
   ])('refuses %s', async (_what, shares) => {
     const { initiator, reported } = await sessions();
     const code = await new Promise((resolve) =>
-      initiator.client.fold({ number: 1, ...shares }, (error) => resolve(error?.details)),
+      initiator.client.rekey({ number: 1, ...shares }, (error) => resolve(error?.details)),
     );
     expect(code).toBe('HANDSHAKE_MALFORMED');
     expect(reported).toEqual([]);
@@ -81,6 +81,6 @@ describe('a fold', () => {
     const { signal } = new AbortController();
     const initiator = openSession(sockets[0], keys[0], 'initiator', { peerService: NO_CALLS, signal });
     open.push(initiator, openSession(sockets[1], keys[1], 'responder', { peerService: NO_CALLS, signal }));
-    await expect(fold(initiator.client, 1, () => {})).rejects.toThrow();
+    await expect(rekey(initiator.client, 1, () => {})).rejects.toThrow();
   });
 });

@@ -88,8 +88,8 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('continues under keys that are folded in meanwhile', async () => {
-    vi.stubEnv('KD_FOLD_BYTES', String(2 ** 20));
+  it('continues when the session rekeys meanwhile', async () => {
+    vi.stubEnv('KD_REKEY_BYTES', String(2 ** 20));
     await writeFile(room.path('folder', 'file'), '');
     await room.share('folder');
     const guest = await room.connect();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { CACHE_BLOCK_BYTES, type CachedFile } from '@keibidrop/native';
+import { CACHE_BLOCK_BYTES } from '@keibidrop/native';
+import type { CachedFile } from '@keibidrop/protocol';
 import { openRelayServer } from '@keibidrop/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ShareGuest } from '../src/guest/share-guest.ts';

@@ -98,9 +98,9 @@ export class ReceiveTransfer {
     this.#client = client;
   }
 
-  /** Lets every lane's reader follow to this fold, a rekey (PROTOCOL 4.3). Wipes the secret. */
-  fold(number: number, secret: Uint8Array): void {
-    this.#served?.fold(number, secret);
+  /** Lets every lane's reader follow to this rekey, a rekey (PROTOCOL 4.3). Wipes the secret. */
+  rekey(number: number, secret: Uint8Array): void {
+    this.#served?.rekey(number, secret);
     secret.fill(0);
   }
 
@@ -115,8 +115,8 @@ export class ReceiveTransfer {
   }
 
   /** Notifies the sender that this side has paused or continued the transfer. */
-  tellPaused(paused: boolean): void {
-    this.#served?.tellPaused(paused);
+  notifyPaused(paused: boolean): void {
+    this.#served?.notifyPaused(paused);
   }
 
   /** Handler of Peer.Transfer, for the session of this transfer. */
@@ -220,11 +220,11 @@ class ServedTransfer {
     return !this.#standing;
   }
 
-  fold(number: number, secret: Uint8Array): void {
-    this.#reception?.fold(number, secret);
+  rekey(number: number, secret: Uint8Array): void {
+    this.#reception?.rekey(number, secret);
   }
 
-  tellPaused(paused: boolean): void {
+  notifyPaused(paused: boolean): void {
     if (!this.#standing) this.#write({ $case: 'pause', value: { paused } });
   }
 

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type Collision, type Page, type Partial, type RateBudget, ReceiveJob, type Survey } from '@keibidrop/native';
+import {
+  type Collision,
+  type Page,
+  type Partial,
+  type RateBudget,
+  ReceiveJob,
+  type ReceivePlan,
+} from '@keibidrop/native';
 import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
@@ -95,18 +102,18 @@ export class Reception {
     }
   }
 
-  /** Surveys one page and answers the sender which entries are wanted. */
+  /** Plans one page and answers the sender which entries are wanted. */
   async answer(page: Page): Promise<void> {
-    let survey: Survey;
+    let plan: ReceivePlan;
     try {
-      survey = await this.#job.survey(page);
+      plan = await this.#job.plan(page);
     } catch (reason) {
       throw asKeibiError(reason, 'INTERNAL');
     }
-    const { wanted, partials } = survey;
-    this.#note(survey);
-    for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
-    await this.#repair(survey.upToDate, page.first, wanted);
+    const { wanted, partials } = plan;
+    this.#note(plan);
+    for (const entry of plan.collisions) await this.#decide(entry, page.first, wanted, partials);
+    await this.#repair(plan.upToDate, page.first, wanted);
     this.#discard(page, wanted);
     this.#options.entries?.answer(page.first, wanted);
     this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
@@ -143,15 +150,15 @@ export class Reception {
     }
   }
 
-  #note({ restarted, skipped }: Survey): void {
+  #note({ restarted, skipped }: ReceivePlan): void {
     for (const entry of skipped) this.#leftAlone.add(entry);
     for (const entry of restarted) {
       this.#options.onWarning('changed at the sender since it was interrupted; starting over', this.#job.pathOf(entry));
     }
   }
 
-  fold(number: number, secret: Uint8Array): void {
-    this.#job.fold(number, secret);
+  rekey(number: number, secret: Uint8Array): void {
+    this.#job.rekey(number, secret);
   }
 
   /** The sender reports that it cannot deliver an entry. */
@@ -255,10 +262,10 @@ export class Reception {
   }
 }
 
-/** Sets one entry's bit of a page if a survey of that entry alone wants it. */
-function addWanted(wanted: Uint8Array, bit: number, survey: Survey): void {
+/** Sets one entry's bit of a page if a plan of that entry alone wants it. */
+function addWanted(wanted: Uint8Array, bit: number, plan: ReceivePlan): void {
   const byte = wanted[bit >> 3] ?? 0;
-  if ((survey.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
+  if ((plan.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
 }
 
 /** Converts an error of native to a KeibiError with its code. */

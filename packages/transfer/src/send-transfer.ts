@@ -129,14 +129,14 @@ export class SendTransfer {
     }
   }
 
-  /** Moves every lane's writer to this fold, a rekey (PROTOCOL 4.3). Wipes the secret. */
-  fold(number: number, secret: Uint8Array): void {
-    this.#job.fold(number, secret);
+  /** Moves every lane's writer to this rekey, a rekey (PROTOCOL 4.3). Wipes the secret. */
+  rekey(number: number, secret: Uint8Array): void {
+    this.#job.rekey(number, secret);
     secret.fill(0);
   }
 
   /** Notifies the receiver that this side has paused or continued the transfer. */
-  tellPaused(paused: boolean): void {
+  notifyPaused(paused: boolean): void {
     if (this.#call !== undefined && !this.#finished) this.#write({ $case: 'pause', value: { paused } });
   }
 

@@ -66,7 +66,7 @@ class Transfer {
   async #carry(): Promise<void> {
     const { pages, walked, lanesEnded, lanesMoved } = this.sender.takeNews();
     for (const page of pages) {
-      const { wanted, partials } = await this.receiver.survey(page);
+      const { wanted, partials } = await this.receiver.plan(page);
       this.sender.answer(page.first, page.count, wanted, partials);
     }
     if (walked) this.receiver.endOfPages();

@@ -108,8 +108,11 @@ async function run(options: ContactsCommand, io: Io, loadPeer: LoadPeer): Promis
   if (options.action === 'list') {
     const contacts = await store.list();
     const online = contacts.length === 0 ? undefined : await whoIsThere(options, io, await loadPeer());
-    const told = (contact: Contact) => ({ ...fieldsOf(contact), ...(online && { online: online.has(contact.name) }) });
-    if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(told) }));
+    const fieldsShown = (contact: Contact) => ({
+      ...fieldsOf(contact),
+      ...(online && { online: online.has(contact.name) }),
+    });
+    if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(fieldsShown) }));
     else io.stdout.write(tableOf(contacts, online, io));
     return 0;
   }

@@ -7,8 +7,8 @@ import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { formatCount } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
+import { unlock } from '../options/introduction.ts';
 import { knownPassphrase, newPassphrase } from '../options/passphrases.ts';
-import { unlock } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint, type Screen } from '../terminal/io.ts';
 

@@ -98,8 +98,8 @@ async function listEntries(daemon: LocalClient, path: string, io: Io, json: bool
   }
   entries.sort((one, other) => (one.name < other.name ? -1 : 1));
   if (json) {
-    const told = entries.map((entry) => ({ ...entry, modified: new Date(entry.modified).toISOString() }));
-    io.stdout.write(lineOf('list', { path, entries: told, leftOut }));
+    const shown = entries.map((entry) => ({ ...entry, modified: new Date(entry.modified).toISOString() }));
+    io.stdout.write(lineOf('list', { path, entries: shown, leftOut }));
     return 0;
   }
   for (const entry of entries) io.stdout.write(`${lineOfEntry(entry, io)}\n`);

@@ -8,11 +8,11 @@ import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';
 import { receivedSummary, reportOutcome } from '../display/outcome.ts';
-import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/questions.ts';
+import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/prompts.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
 import { assertCodeComes, givenCode } from '../options/given-code.ts';
-import { addSaveOptions, openSaving, type SaveFlags, unlockForContacts } from '../options/saving.ts';
+import { addSaveOptions, openIntroduction, type SaveFlags, unlockForContacts } from '../options/introduction.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { PauseKey } from '../terminal/pause-key.ts';
@@ -125,7 +125,7 @@ async function run(typed: ReceiveCommand, io: Io, loadPeer: LoadPeer): Promise<n
   const flags = { config, rendezvous, discovery, limit, patience, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   if (options.background) return receiveInBackground(options, settings, io, peer);
-  const save = await openSaving(options, io, peer, settings.configDir);
+  const save = await openIntroduction(options, io, peer, settings.configDir);
 
   const view = createView(io, peer, { ...options, role: 'receive' });
   const keys = new PauseKey(io, peer, options);

@@ -11,8 +11,8 @@ import { reportOutcome, sentSummary } from '../display/outcome.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
 import { textOf } from '../options/given-code.ts';
+import { addSaveOptions, openIntroduction, type SaveFlags, unlockForContacts } from '../options/introduction.ts';
 import { knownPassphrase } from '../options/passphrases.ts';
-import { addSaveOptions, openSaving, type SaveFlags, unlockForContacts } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { PauseKey } from '../terminal/pause-key.ts';
@@ -145,7 +145,7 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   await assertSourcesExist(options.paths, io.cwd);
   if (options.background) return sendInBackground(options, settings, io, peer);
-  const save = await openSaving(options, io, peer, settings.configDir);
+  const save = await openIntroduction(options, io, peer, settings.configDir);
 
   const { to: names, text, receivers: asked } = options;
   const receivers = names?.length ?? asked;

@@ -89,7 +89,7 @@ class PeopleShareView implements ShareView {
         break;
       case 'inviting':
         if (event.state === 'absent') this.#lines.dim(`${event.contact} is offline, and will be invited once online.`);
-        if (event.state === 'told') this.#lines.dim(`${event.contact} is online and is being asked.`);
+        if (event.state === 'invited') this.#lines.dim(`${event.contact} is online and has the invitation.`);
         if (event.state === 'taken') this.#lines.dim(`${event.contact} has accepted.`);
         break;
       case 'warning':

@@ -153,7 +153,7 @@ class PeopleView implements View {
   #showInviting({ contact, state }: Extract<PeerEvent, { type: 'inviting' }>): void {
     const sentence = {
       absent: `Waiting for ${contact} to come online; Ctrl-C stops.`,
-      told: undefined,
+      invited: undefined,
       asked: `${contact} is online and is being asked; Ctrl-C withdraws it.`,
       taken: `${contact} has accepted.`,
     }[state];

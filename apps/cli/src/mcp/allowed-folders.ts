@@ -59,10 +59,10 @@ export class AllowedFolders {
     return resolve(this.#folders[0] ?? '', path);
   }
 
-  #assertInside(absolute: string, told: string): string {
+  #assertInside(absolute: string, given: string): string {
     if (this.#folders.some((folder) => isBeneath(folder, absolute))) return absolute;
     const folders = this.#folders.join(', ');
-    throw new KeibiError('FOLDER_NOT_ALLOWED', `${told} is outside the allowed folders: ${folders}.`);
+    throw new KeibiError('FOLDER_NOT_ALLOWED', `${given} is outside the allowed folders: ${folders}.`);
   }
 }
 

@@ -65,10 +65,10 @@ async function list(
       entries.push(...part.entries);
       if (entries.length > MOST_ENTRIES) break;
     }
-    const told = entries.slice(0, MOST_ENTRIES).map(({ type, name, size, modified }) => {
+    const shown = entries.slice(0, MOST_ENTRIES).map(({ type, name, size, modified }) => {
       return { type, name, size, modified: new Date(modified).toISOString() };
     });
-    return { path, entries: told, more: entries.length > MOST_ENTRIES };
+    return { path, entries: shown, more: entries.length > MOST_ENTRIES };
   });
 }
 

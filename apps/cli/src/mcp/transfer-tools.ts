@@ -108,8 +108,8 @@ async function send(
   };
   return context.withDaemon(async (daemon) => {
     const id = idOf((await daemon.call('send', request, UNCANCELLED)).transfer);
-    const told = (view: TransferView) => view.code !== undefined || to.length > 0 || hasEnded(view);
-    const first = await waitFor(daemon, id, { until: told, timeoutMs: CODE_TIMEOUT_MS }, context, call);
+    const canReply = (view: TransferView) => view.code !== undefined || to.length > 0 || hasEnded(view);
+    const first = await waitFor(daemon, id, { until: canReply, timeoutMs: CODE_TIMEOUT_MS }, context, call);
     if (waitSeconds === 0 || hasEnded(first)) return resultOf(first);
     return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000 }, context, call));
   });

@@ -218,7 +218,7 @@ export class Desktop {
     try {
       await call(await this.#link.client(), new AbortController().signal);
     } catch (reason) {
-      await this.#dialogs.tellFailure(reason instanceof Error ? reason.message : String(reason));
+      await this.#dialogs.showFailure(reason instanceof Error ? reason.message : String(reason));
     }
   }
 

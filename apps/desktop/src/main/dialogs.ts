@@ -38,7 +38,7 @@ export class Dialogs {
     return response;
   }
 
-  async tellFailure(message: string): Promise<void> {
+  async showFailure(message: string): Promise<void> {
     await this.ask({ type: 'error', message: this.#texts().t('failed.title'), detail: message });
   }
 

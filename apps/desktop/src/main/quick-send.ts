@@ -59,7 +59,7 @@ export class QuickSend {
           intent,
         });
     } catch (reason) {
-      await dialogs.tellFailure(reason instanceof Error ? reason.message : String(reason));
+      await dialogs.showFailure(reason instanceof Error ? reason.message : String(reason));
     }
   }
 }

@@ -333,7 +333,7 @@ export class Shares {
     const view = { id, name, added, kind: '', state: '', readOnly: false, ...NO_GUESTS, to: [], ...fields };
     const share: OpenShare = { entry, view: view as local.Share, ending };
     this.#open.set(id, share);
-    this.#tell(share);
+    this.#notify(share);
     return share;
   }
 
@@ -348,10 +348,10 @@ export class Shares {
   #change(share: OpenShare, fields: Partial<local.Share>): void {
     if (Object.entries(fields).every(([key, value]) => share.view[key as keyof local.Share] === value)) return;
     share.view = { ...share.view, ...fields };
-    this.#tell(share);
+    this.#notify(share);
   }
 
-  #tell({ view }: OpenShare): void {
+  #notify({ view }: OpenShare): void {
     this.#options.events.emit(0, { happened: { $case: 'share', value: view } });
     this.#options.onShare(view, true);
   }

@@ -30,11 +30,11 @@ import { offeredBy, TransferStats } from './transfer-stats.ts';
 type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
 
 /** The services of the daemon that a transfer uses. */
-export interface TransferHost {
+export interface TransferContext {
   read: ReadSettings;
   questions: Prompts;
   sendTo: ContactService['sendTo'];
-  saving: ContactService['saving'];
+  introducing: ContactService['introducing'];
   /** The file lists of all transfers. */
   lists: FileLists;
   /** Called in order. */
@@ -52,7 +52,7 @@ export interface TransferHost {
 /** One send or receive, from the request to its end, including retries. */
 export class Transfer {
   readonly entry: TransferEntry;
-  readonly #host: TransferHost;
+  readonly #context: TransferContext;
   #figures: TransferStats;
   #peers: PeerStats;
   #run: { ending: AbortController; pausing: PauseSwitch; over: Promise<void> } | undefined;
@@ -66,9 +66,9 @@ export class Transfer {
   #always: CollisionAnswer | undefined;
 
   /** @param text  the unread text of an earlier daemon */
-  constructor(entry: TransferEntry, host: TransferHost, text?: string) {
+  constructor(entry: TransferEntry, context: TransferContext, text?: string) {
     this.entry = entry;
-    this.#host = host;
+    this.#context = context;
     this.#figures = this.#fresh();
     this.#peers = this.#freshPeers();
     if (entry.unread === undefined || text === undefined) return;
@@ -147,7 +147,7 @@ export class Transfer {
       resumedBytes: summary?.resumedBytes ?? resumedBytes,
       skipped: summary?.skipped ?? 0,
       seconds: summary?.seconds ?? 0,
-      retriable: this.#end !== undefined && this.codeIsGood && this.#host.hasSource(this),
+      retriable: this.#end !== undefined && this.codeIsGood && this.#context.hasSource(this),
     };
   }
 
@@ -197,12 +197,12 @@ export class Transfer {
     this.#end = undefined;
     this.#figures = this.#fresh();
     this.#peers = this.#freshPeers();
-    this.#host.lists.begin(this.id);
+    this.#context.lists.begin(this.id);
     run.over = this.#transfer(ending.signal, pausing).then(
       (summary) => this.#finish(endOf(summary)),
       (reason) => this.#finish(failureOf(reason, ending.signal)),
     );
-    this.#host.onChange(this);
+    this.#context.onChange(this);
   }
 
   /** Pauses or resumes it for the user. */
@@ -210,8 +210,8 @@ export class Transfer {
     if (this.#end !== undefined || this.entry.paused === paused) return;
     this.entry.paused = paused;
     this.#hold();
-    void this.#host.onEntry(this);
-    this.#host.onChange(this);
+    void this.#context.onEntry(this);
+    this.#context.onChange(this);
   }
 
   /** Pauses or resumes it for the queue. */
@@ -219,7 +219,7 @@ export class Transfer {
     if (this.#held === held) return;
     this.#held = held;
     this.#hold();
-    this.#host.onChange(this);
+    this.#context.onChange(this);
   }
 
   /** Cancels it, unless it has ended. Resolves when it has ended. */
@@ -239,8 +239,8 @@ export class Transfer {
     if (this.#end?.error?.code === 'CODE_EXHAUSTED') this.entry.code = undefined;
     this.#end = undefined;
     this.entry.paused = false;
-    void this.#host.onEntry(this);
-    this.#host.onChange(this);
+    void this.#context.onEntry(this);
+    this.#context.onChange(this);
   }
 
   /** Stops the run because the daemon ends; the next daemon resumes it. */
@@ -252,9 +252,9 @@ export class Transfer {
 
   async #transfer(signal: AbortSignal, pausing: PauseSwitch): Promise<TransferSummary> {
     const { entry } = this;
-    const { read, sendTo, saving, lists } = this.#host;
+    const { read, sendTo, introducing, lists } = this.#context;
     const { save: name } = entry.request;
-    const save = name === undefined ? undefined : await saving(name);
+    const save = name === undefined ? undefined : await introducing(name);
     const entriesOf = (session: number) => lists.open(this.id, session);
     const run = { signal, pausing, verbose: true, entriesOf, onEvent: (event: PeerEvent) => this.#onEvent(event) };
     if (entry.kind === 'send') {
@@ -274,7 +274,7 @@ export class Transfer {
       save,
       confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, entry, signal),
       resolveCollision: (file) => this.#resolveCollision(file, signal),
-      keepText: (text) => this.#host.keepText(this, text, this.#figures.last),
+      keepText: (text) => this.#context.keepText(this, text, this.#figures.last),
     });
   }
 
@@ -290,7 +290,7 @@ export class Transfer {
     entry.accepted = key;
     // Later runs, also of another daemon, use the same destination.
     if (out !== place) entry.place = entry.request.out = out;
-    await this.#host.onEntry(this);
+    await this.#context.onEntry(this);
     return { out };
   }
 
@@ -306,19 +306,19 @@ export class Transfer {
 
   async #ask(about: Asked['about'], answers: readonly string[], signal: AbortSignal) {
     this.#asking++;
-    this.#host.onChange(this);
+    this.#context.onChange(this);
     try {
-      return await this.#host.questions.ask({ transfer: this.id, about, answers }, { signal });
+      return await this.#context.questions.ask({ transfer: this.id, about, answers }, { signal });
     } finally {
       this.#asking--;
-      this.#host.onChange(this);
+      this.#context.onChange(this);
     }
   }
 
   #onEvent(event: PeerEvent): void {
     if (this.#unreported !== undefined) this.#unreported.push(event);
     else if (event.type === 'code' && this.entry.code !== event.code) void this.#keepCode(event);
-    else this.#tell(event);
+    else this.#report(event);
   }
 
   /** Stores a new code before any client sees it, so that the next daemon knows it. */
@@ -326,17 +326,17 @@ export class Transfer {
     const unreported: PeerEvent[] = [event];
     this.#unreported = unreported;
     this.entry.code = event.code;
-    await this.#host.onEntry(this);
+    await this.#context.onEntry(this);
     this.#unreported = undefined;
-    for (const each of unreported) this.#tell(each);
+    for (const each of unreported) this.#report(each);
   }
 
-  #tell(event: PeerEvent): void {
+  #report(event: PeerEvent): void {
     this.#figures.take(event);
     this.#peers.take(event);
     const emitted = transferEvent(event, this.#receivers !== 1);
-    if (emitted !== undefined) this.#host.onEvent(this, emitted);
-    if (!NUMBERS.includes(event.type)) this.#host.onChange(this);
+    if (emitted !== undefined) this.#context.onEvent(this, emitted);
+    if (!NUMBERS.includes(event.type)) this.#context.onChange(this);
   }
 
   #hold(): void {
@@ -352,12 +352,12 @@ export class Transfer {
     this.#always = undefined;
     this.#figures.sessions.clear();
     this.#peers.end(end.state, end.error?.code);
-    this.#host.lists.end(this.id);
+    this.#context.lists.end(this.id);
     if (end.error) {
       const { code, message } = end.error;
-      this.#host.onEvent(this, { happened: { $case: 'error', value: { code, message } } });
+      this.#context.onEvent(this, { happened: { $case: 'error', value: { code, message } } });
     }
-    this.#host.onChange(this);
+    this.#context.onChange(this);
   }
 
   #freshPeers(): PeerStats {

@@ -11,7 +11,7 @@ import type { KeptTexts } from '../kept-texts.ts';
 import type { Drops } from '../page/drops.ts';
 import type { Prompts } from '../prompts.ts';
 import { FileLists } from './file-lists.ts';
-import { Transfer, type TransferHost } from './transfer.ts';
+import { Transfer, type TransferContext } from './transfer.ts';
 import type { InvitedReceive, Order, TransferEntry } from './transfer-entry.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
@@ -27,8 +27,8 @@ const FIRST_INCOGNITO = 1_000_001;
 
 export interface TransfersOptions {
   read: ReadSettings;
-  sendTo: TransferHost['sendTo'];
-  saving: TransferHost['saving'];
+  sendTo: TransferContext['sendTo'];
+  introducing: TransferContext['introducing'];
   events: EventStream;
   questions: Prompts;
   drops: Drops;
@@ -206,11 +206,11 @@ export class Transfers {
   }
 
   #insert(entry: TransferEntry, text?: string): Transfer {
-    const { read, sendTo, saving, questions } = this.#options;
-    const host: TransferHost = {
+    const { read, sendTo, introducing, questions } = this.#options;
+    const context: TransferContext = {
       read,
       sendTo,
-      saving,
+      introducing,
       questions,
       lists: this.lists,
       hasSource: (of) => this.#hasSource(of),
@@ -219,7 +219,7 @@ export class Transfers {
       onEntry: (of) => (of.entry.request.incognito ? Promise.resolve() : this.#onEntry()),
       keepText: (of, words, from) => this.#keepText(of, words, from),
     };
-    const transfer = new Transfer(entry, host, text);
+    const transfer = new Transfer(entry, context, text);
     // An earlier daemon has recorded its end.
     if (transfer.end !== undefined) this.#recorded.add(transfer.end);
     this.#all.push(transfer);

@@ -72,7 +72,7 @@ export class ContactAnnouncer {
   }
 
   /** Announces exactly these mailboxes on the networks from which `listening` can be reached. */
-  tell(listening: HostPort, mailboxes: readonly string[]): void {
+  announce(listening: HostPort, mailboxes: readonly string[]): void {
     if (listening.port === this.#listening.port && isSame(mailboxes, this.#announced)) return;
     const before = this.#offers;
     this.#listening = listening;
@@ -193,11 +193,11 @@ class Voice {
     this.#forget();
     for (const offer of before) void this.#say(offer, true);
     // Announcements are not acknowledged, so send two (RFC 6762 8.3). The second waits for the interval.
-    for (const offer of [...offers, ...offers]) this.#tell(offer);
+    for (const offer of [...offers, ...offers]) this.#announce(offer);
   }
 
   answer(query: QueryPacket, offers: readonly EndpointOffer[]): void {
-    for (const offer of offers) if (asksForEndpoint(offer, query)) this.#tell(offer);
+    for (const offer of offers) if (asksForEndpoint(offer, query)) this.#announce(offer);
   }
 
   async end(offers: readonly EndpointOffer[]): Promise<void> {
@@ -207,14 +207,14 @@ class Voice {
   }
 
   /** Multicasts the offer, at once or when the interval allows it. */
-  #tell(offer: EndpointOffer): void {
+  #announce(offer: EndpointOffer): void {
     const { name } = offer;
     if (this.#due.has(name)) return;
     const waitMs = (this.#mayAt.get(name) ?? 0) - performance.now();
     if (waitMs > 0) {
       const later = () => {
         this.#due.delete(name);
-        this.#tell(offer);
+        this.#announce(offer);
       };
       this.#due.set(name, setTimeout(later, waitMs).unref());
       return;
@@ -224,7 +224,7 @@ class Voice {
   }
 
   #say(offer: EndpointOffer, gone: boolean): Promise<void> {
-    return this.link.tell(endpointRecordsOf(offer, this.link.network.address, gone));
+    return this.link.announce(endpointRecordsOf(offer, this.link.network.address, gone));
   }
 
   #forget(): void {

@@ -111,16 +111,16 @@ class Voice {
       return;
     }
     this.#mayAt = performance.now() + this.#answerIntervalMs;
-    void this.#tell(false);
+    void this.#announce(false);
   }
 
   async end(): Promise<void> {
     clearTimeout(this.#due);
-    await this.#tell(true);
+    await this.#announce(true);
     await this.#link.close();
   }
 
-  #tell(gone: boolean): Promise<void> {
-    return this.#link.tell(recordsOf(this.#offer, this.#link.network.address, gone));
+  #announce(gone: boolean): Promise<void> {
+    return this.#link.announce(recordsOf(this.#offer, this.#link.network.address, gone));
   }
 }

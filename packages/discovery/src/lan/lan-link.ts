@@ -65,7 +65,7 @@ export class LanLink {
     this.#mdns.query(query);
   }
 
-  tell(answers: LanRecord[]): Promise<void> {
+  announce(answers: LanRecord[]): Promise<void> {
     return new Promise((resolve) => this.#mdns.respond({ answers }, () => resolve()));
   }
 

@@ -84,7 +84,7 @@ class RemoteMailbox implements Owner {
       const cause = tooLong.aborted ? rendezvousUnreachable(this.#place, reason) : reason;
       const error = KeibiError.from(cause, 'RENDEZVOUS_UNREACHABLE');
       if (error.detail?.taken === true) throw error;
-      this.#tell({ kind: 'lost', error });
+      this.#report({ kind: 'lost', error });
     }
     void this.#keep();
   }
@@ -110,11 +110,11 @@ class RemoteMailbox implements Owner {
     while (!this.#signal.aborted) {
       const began = performance.now();
       const error = await this.#attachment?.ended;
-      if (error !== undefined) this.#tell({ kind: 'lost', error });
+      if (error !== undefined) this.#report({ kind: 'lost', error });
       if (performance.now() - began > STEADY_MS) failures = 0;
       await sleep(pauseMs(failures++), undefined, { signal: this.#signal }).catch(() => {});
       await this.#attach(this.#signal).catch((reason) => {
-        this.#tell({ kind: 'lost', error: KeibiError.from(reason, 'RENDEZVOUS_UNREACHABLE') });
+        this.#report({ kind: 'lost', error: KeibiError.from(reason, 'RENDEZVOUS_UNREACHABLE') });
       });
     }
   }
@@ -133,10 +133,10 @@ class RemoteMailbox implements Owner {
     });
     if (this.#signal.aborted) this.#attachment.close();
     const { observed, relay, refusedRelay } = this.#attachment;
-    this.#tell({ kind: 'open', observed, relay, refusedRelay });
+    this.#report({ kind: 'open', observed, relay, refusedRelay });
   }
 
-  #tell(state: MailboxState): void {
+  #report(state: MailboxState): void {
     if (this.#signal.aborted || (state.kind === 'lost' && this.#last?.kind === 'lost' && sameCode(this.#last, state)))
       return;
     this.#last = state;

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangeWatch, fillCache, SharedFolder } from '@keibidrop/native';
 import {
+  type CachedFile,
   checkSharePath,
   decodePage,
   type Entry,
@@ -10,8 +11,9 @@ import {
   type ShareEntry,
   type ShareListing,
   type ShareNotice,
+  type WantedBlocks,
 } from '@keibidrop/protocol';
-import type { MountSource, SourceWrites, WantedBlocks, WantedFile } from '../mount-source.ts';
+import type { MountSource, SourceWrites } from '../mount-source.ts';
 import { sourceEntry, withSourceErrors } from './local-entry.ts';
 import { LocalWrites } from './local-writes.ts';
 
@@ -89,7 +91,7 @@ export class LocalSource implements MountSource {
   }
 
   async want(
-    { path, size, mtimeNs, directory, key }: WantedFile,
+    { path, size, mtimeNs, directory, key }: CachedFile,
     { first, count, ahead }: WantedBlocks,
     { signal }: { signal: AbortSignal },
   ): Promise<{ aheadBlocks: number }> {

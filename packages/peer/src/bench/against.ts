@@ -101,7 +101,7 @@ class Pass {
   #complete(file: BenchFile): void {
     const now = performance.now();
     const part = PARTS[file];
-    if (part) this.#measurements.tell(part, (this.#size * 1000) / (now - this.#completeAt));
+    if (part) this.#measurements.report(part, (this.#size * 1000) / (now - this.#completeAt));
     this.#completeAt = now;
   }
 }

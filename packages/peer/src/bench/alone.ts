@@ -65,9 +65,9 @@ async function transfer(
       onEvent: () => {},
     });
     const whole = { bytesPerSecond: size / seconds, seconds };
-    measurements.tell('whole', whole.bytesPerSecond);
+    measurements.report('whole', whole.bytesPerSecond);
     const flushed = await measurements.run((bench) => bench.flush(join(out, SOURCE)));
-    measurements.tell('wholeOnDisk', size / (seconds + flushed));
+    measurements.report('wholeOnDisk', size / (seconds + flushed));
     return whole;
   } finally {
     await sender.end();

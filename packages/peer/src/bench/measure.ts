@@ -28,7 +28,7 @@ export class Measurements {
     this.#bench.close();
   }
 
-  tell(part: BenchPart, bytesPerSecond: number, more: Pick<MeasuredEvent, 'suite' | 'fromMemory'> = {}): void {
+  report(part: BenchPart, bytesPerSecond: number, more: Pick<MeasuredEvent, 'suite' | 'fromMemory'> = {}): void {
     this.rates.push({ part, bytesPerSecond });
     this.#onEvent({ type: 'measured', part, bytesPerSecond, ...more });
   }
@@ -41,8 +41,8 @@ export class Measurements {
     const writeSeconds = await this.run((bench) => bench.write(file, size));
     const { bytes, seconds, fromMemory } = await this.run((bench) => bench.read(file));
     const more = fromMemory ? { fromMemory } : {};
-    this.tell('write', size / writeSeconds, more);
-    this.tell('read', bytes / seconds, more);
+    this.report('write', size / writeSeconds, more);
+    this.report('read', bytes / seconds, more);
   }
 
   /** Measures every suite; only `limiting` counts as a part that can limit. */
@@ -50,19 +50,19 @@ export class Measurements {
     for (const suite of suites) {
       const { seal, open } = await this.run((bench) => bench.suite(suite, CIPHER_MS));
       const before = this.rates.length;
-      this.tell('seal', seal, { suite });
-      this.tell('open', open, { suite });
+      this.report('seal', seal, { suite });
+      this.report('open', open, { suite });
       if (suite !== limiting) this.rates.length = before;
     }
   }
 
   async sha256(): Promise<void> {
-    this.tell('sha256', await this.run((bench) => bench.sha256(SHA256_MS)));
+    this.report('sha256', await this.run((bench) => bench.sha256(SHA256_MS)));
   }
 
   async loopback(size: number): Promise<void> {
     const bytes = Math.min(size, MAX_LOOPBACK_BYTES);
-    this.tell('loopback', bytes / (await this.run((bench) => bench.loopback(bytes))));
+    this.report('loopback', bytes / (await this.run((bench) => bench.loopback(bytes))));
   }
 
   /** Runs one native measurement. Rejects with the signal's reason once aborted. */

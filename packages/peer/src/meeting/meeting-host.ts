@@ -123,7 +123,7 @@ export class MeetingHost {
       const secret = returnSecretOf(message.attempt);
       if (secret === undefined) return refuseGuest(conversation, 'unknown-session');
       const again = await meetAgainAsOwner(conversation, secret, message);
-      await this.#tell(conversation, again, signal);
+      await this.#announce(conversation, again, signal);
       return again.wipe();
     }
     const refusal = () => this.#refusal();
@@ -132,10 +132,10 @@ export class MeetingHost {
     const onWrongGuess = () => this.#count();
     const meeting = await meetAsOwner(conversation, code, { signal, first, refusal, onWrongGuess });
     this.#keep(meeting);
-    await this.#tell(conversation, meeting, signal);
+    await this.#announce(conversation, meeting, signal);
   }
 
-  async #tell(conversation: Conversation, meeting: Meeting, signal: AbortSignal): Promise<void> {
+  async #announce(conversation: Conversation, meeting: Meeting, signal: AbortSignal): Promise<void> {
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
     await exchange.send(this.#options.candidates());
     // The guest ends the conversation once it has our candidates.

@@ -121,8 +121,8 @@ export class IncomingSession {
     if (options.signal.aborted) onAbort();
     lost(session).catch(end);
     const unwatch = watchOwnEnd(socket, () => cut.abort(networkGone()));
-    const untell = options.pausing?.onChange((paused) => incoming.transfer.tellPaused(paused));
-    incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
+    const unlisten = options.pausing?.onChange((paused) => incoming.transfer.notifyPaused(paused));
+    incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.rekey(number, secret), end);
     try {
       const received = await incoming.transfer.done;
       this.#over.abort();
@@ -141,7 +141,7 @@ export class IncomingSession {
     } finally {
       this.#over.abort();
       unwatch();
-      untell?.();
+      unlisten?.();
       options.signal.removeEventListener('abort', onAbort);
       laneKeys.laneSecret.fill(0);
     }
@@ -181,7 +181,7 @@ class IncomingTransfer {
         run.onProven();
         onEvent({ type: 'connected', path, suite, peer: label, session, tried });
         run.saving?.connected();
-        if (options.pausing?.paused) this.transfer.tellPaused(true);
+        if (options.pausing?.paused) this.transfer.notifyPaused(true);
       },
       onOffer: ({ files, directories, symlinks, bytes, names, nameCount }) =>
         onEvent({ type: 'offer', files, directories, symlinks, bytes, names, nameCount }),

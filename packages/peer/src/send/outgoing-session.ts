@@ -86,12 +86,12 @@ export class OutgoingSession implements ServingSession {
     const transfer = this.#transfer(send, roots, keys.suite, receiver);
     transfer.expectLanes(port.listener, keys);
     const stopRelaying = awaitRelayedLanes(this.#peer, port);
-    const { fold, foldReady } = new RekeyResponder((number, secret) => transfer.fold(number, secret));
+    const { rekey, rekeyReady } = new RekeyResponder((number, secret) => transfer.rekey(number, secret));
     const peerService = {
       transfer: refuseCall,
       digests: transfer.digests,
-      fold,
-      foldReady,
+      rekey,
+      rekeyReady,
       punch: punchResponder((place) => port.reach.holes.open(place)),
     };
     // An abort ends the transfer, which then says goodbye; it does not cut the session.
@@ -101,7 +101,7 @@ export class OutgoingSession implements ServingSession {
       signal: this.#cut.signal,
     });
     keys.wipe();
-    const untell = send.pausing?.onChange((paused) => transfer.tellPaused(paused));
+    const unlisten = send.pausing?.onChange((paused) => transfer.notifyPaused(paused));
     const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
     try {
       await saving?.introduce(session);
@@ -116,7 +116,7 @@ export class OutgoingSession implements ServingSession {
       throw reason;
     } finally {
       unwatch();
-      untell?.();
+      unlisten?.();
       stopRelaying();
       await transfer.close();
     }
@@ -149,7 +149,7 @@ export class OutgoingSession implements ServingSession {
         onEvent({ type: 'connected', path, suite, peer: label, session });
         this.#options.saving?.connected();
         for (const event of early.splice(0)) onEvent(event);
-        if (send.pausing?.paused) transfer.tellPaused(true);
+        if (send.pausing?.paused) transfer.notifyPaused(true);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });
       },
       onAccepted: () => {

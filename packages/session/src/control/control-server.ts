@@ -8,7 +8,7 @@ import { refusal } from './refusal.ts';
 
 /** The calls that a session serves to its peer. The session itself answers the heartbeat and the goodbye. */
 export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> &
-  Partial<Pick<PeerServer, 'fold' | 'foldReady' | 'punch' | 'introduce' | 'introduceProof'>>;
+  Partial<Pick<PeerServer, 'rekey' | 'rekeyReady' | 'punch' | 'introduce' | 'introduceProof'>>;
 
 /** Refuses a call that this side of the session does not serve. */
 const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) =>
@@ -31,8 +31,8 @@ export function serveControl(
   const service: UntypedServiceImplementation & PeerServer = {
     transfer: handlers.transfer,
     digests: handlers.digests,
-    fold: handlers.fold ?? refuse,
-    foldReady: handlers.foldReady ?? refuse,
+    rekey: handlers.rekey ?? refuse,
+    rekeyReady: handlers.rekeyReady ?? refuse,
     punch: handlers.punch ?? refuse,
     introduce: handlers.introduce ?? stayUnknown,
     introduceProof: handlers.introduceProof ?? refuse,

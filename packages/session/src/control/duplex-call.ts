@@ -156,7 +156,7 @@ export class DuplexCall implements GrpcCall {
     if (this.#delivering || this.#reported) return;
     const failed = this.#status !== undefined && this.#status.code !== status.OK;
     if (failed || (this.#status !== undefined && this.#ended && this.#unread.length === 0)) {
-      this.#tell(this.#status as Status);
+      this.#end(this.#status as Status);
     } else if (this.#wanted && this.#unread.length > 0) {
       this.#wanted = false;
       this.#delivering = true;
@@ -183,7 +183,7 @@ export class DuplexCall implements GrpcCall {
     this.#deliver();
   }
 
-  #tell(final: Status): void {
+  #end(final: Status): void {
     this.#reported = true;
     this.#stream?.resume();
     process.nextTick(() => this.#listener?.onReceiveStatus(final));

@@ -26,10 +26,10 @@ const UNIMPLEMENTED = 12;
 
 /** A job that carries lanes of a session. */
 export interface LaneCarrier {
-  /** From now on every lane's reader can follow its writer to this fold. The secret is copied. */
-  fold(number: number, secret: Uint8Array): void;
-  /** Every lane's writer moves to this fold. */
-  foldReady?(number: number): void;
+  /** From now on every lane's reader can follow its writer to this rekey. The secret is copied. */
+  rekey(number: number, secret: Uint8Array): void;
+  /** Every lane's writer moves to this rekey. */
+  rekeyReady?(number: number): void;
 }
 
 /** One session of a guest with the sharing peer, from the handshake to its end. */
@@ -140,12 +140,12 @@ export class GuestSession {
     return new KeyRenewal(
       this.#session,
       (number, secret) => {
-        for (const carrier of this.#carriers.keys()) carrier.fold(number, secret);
+        for (const carrier of this.#carriers.keys()) carrier.rekey(number, secret);
         secret.fill(0);
       },
       (reason) => void this.close(KeibiError.from(reason, 'SESSION_LOST')),
       (number) => {
-        for (const carrier of this.#carriers.keys()) carrier.foldReady?.(number);
+        for (const carrier of this.#carriers.keys()) carrier.rekeyReady?.(number);
       },
     );
   }

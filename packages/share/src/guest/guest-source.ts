@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import type { MountSource, SourceWrites, WantedBlocks, WantedFile } from '@keibidrop/mount';
+import type { MountSource, SourceWrites } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
 import { isLoss } from '@keibidrop/peer';
-import { KeibiError, type ShareEntry, type ShareListing, type ShareNotice } from '@keibidrop/protocol';
+import {
+  type CachedFile,
+  KeibiError,
+  type ShareEntry,
+  type ShareListing,
+  type ShareNotice,
+  type WantedBlocks,
+} from '@keibidrop/protocol';
 import type { ShareGuest } from './share-guest.ts';
 import type { ShareReads } from './share-reads.ts';
 
@@ -56,15 +63,15 @@ export class GuestSource implements MountSource {
     return this.#guest.watch({ ...options, withoutOwn: true });
   }
 
-  want(file: WantedFile, blocks: WantedBlocks, options: Options): Promise<{ aheadBlocks: number }> {
+  want(file: CachedFile, blocks: WantedBlocks, options: Options): Promise<{ aheadBlocks: number }> {
     return this.#reads.want(file, blocks, options);
   }
 
-  leaveAhead(file: WantedFile): void {
+  leaveAhead(file: CachedFile): void {
     this.#reads.leaveAhead(file);
   }
 
-  release(file: WantedFile): void {
+  release(file: CachedFile): void {
     this.#reads.release(file);
   }
 

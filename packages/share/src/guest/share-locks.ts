@@ -95,5 +95,5 @@ function requestOf(path: string, { owner, whole, kind, start, length }: SourceLo
 }
 
 function malformed(): KeibiError {
-  return new KeibiError('HANDSHAKE_MALFORMED', messageFor('HANDSHAKE_MALFORMED', 'The share told a lock that is none'));
+  return new KeibiError('HANDSHAKE_MALFORMED', messageFor('HANDSHAKE_MALFORMED', 'The share sent a lock that is none'));
 }

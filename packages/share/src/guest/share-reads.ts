@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type CachedFile, type RateBudget, ReadJob, type WantedBlocks } from '@keibidrop/native';
-import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type RateBudget, ReadJob } from '@keibidrop/native';
+import { type CachedFile, type ErrorCode, KeibiError, type WantedBlocks } from '@keibidrop/protocol';
 import { GuestLanes } from './guest-lanes.ts';
 import type { GuestSession } from './guest-session.ts';
 

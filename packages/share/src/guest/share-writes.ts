@@ -182,6 +182,6 @@ function drawCall(): Uint8Array {
 }
 
 function malformed(what: string): KeibiError {
-  const text = messageFor('HANDSHAKE_MALFORMED', `The share told ${what} that are none`);
+  const text = messageFor('HANDSHAKE_MALFORMED', `The share sent ${what} that are none`);
   return new KeibiError('HANDSHAKE_MALFORMED', text);
 }

@@ -70,11 +70,11 @@ export class ChangeFeed {
   #gather(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#tell();
+      this.#notify();
     }, GATHER_MS);
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#watch === undefined || this.#closed) return;
     const { changes, watching, missed, trouble } = this.#watch.take();
     if (trouble !== undefined && !this.#incomplete) {

@@ -26,8 +26,8 @@ export class GuestLocks {
   #sessions = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(host: ShareFolder) {
-    this.table = host.lockTable();
+  constructor(folder: ShareFolder) {
+    this.table = folder.lockTable();
   }
 
   /** @throws SHARE_CALL_FAILED: EAGAIN while another has a conflicting lock */

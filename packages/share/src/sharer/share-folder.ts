@@ -76,7 +76,7 @@ export class ShareFolder {
 
   /** One entry, as in a manifest. @throws SHARE_* */
   async look(path: string): Promise<Uint8Array> {
-    return asTold(this.#folder.look(this.#shown(path)));
+    return withGuestErrors(this.#folder.look(this.#shown(path)));
   }
 
   /** A directory, page after page; the last may be empty. @throws SHARE_* */
@@ -86,10 +86,10 @@ export class ShareFolder {
       yield { entries: await this.look(this.only).catch(noneIfGone), leftOut: 0 };
       return;
     }
-    const listing: Listing = await asTold(this.#folder.list(shown));
+    const listing: Listing = await withGuestErrors(this.#folder.list(shown));
     try {
       for (let ended = false; !ended; ) {
-        const { entries, leftOut, last } = await asTold(listing.next());
+        const { entries, leftOut, last } = await withGuestErrors(listing.next());
         ended = last;
         yield { entries, leftOut };
       }
@@ -156,7 +156,7 @@ function noneIfGone(reason: unknown): Uint8Array {
   throw reason;
 }
 
-async function asTold<T>(asked: Promise<T>): Promise<T> {
+async function withGuestErrors<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (reason) {

@@ -30,7 +30,7 @@ const MOST_CALLS = 32;
 const MOST_WRITES = 128;
 
 export interface GuestServiceOptions {
-  host: ShareFolder;
+  folder: ShareFolder;
   changes: ChangeFeed;
   /** The changes made by `writes`. */
   own: OwnChanges;
@@ -47,10 +47,10 @@ export interface GuestServiceOptions {
 
 /** Serves Share to one guest (PROTOCOL 11). Everything in a request is checked, and what runs at one time is bounded: PEER_BUSY beyond. */
 export function shareServiceFor(options: GuestServiceOptions): ServedService {
-  const { host, changes, own, writes, info, signal } = options;
+  const { folder, changes, own, writes, info, signal } = options;
   const running = { lists: 0, watches: 0, batches: 0 };
   const calls = new CountedCalls(MOST_CALLS);
-  const counted = { ...lookingCalls(host, calls), ...changingCalls(writes) };
+  const counted = { ...lookingCalls(folder, calls), ...changingCalls(writes) };
   const batched = Object.values(counted).map((call) => call.batched);
   const handlers: ShareServer = {
     ...unaryOf(counted),
@@ -70,7 +70,7 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
       ),
     list: (call: ServerWritableStream<ListRequest, ListPage>) => {
       const over = overWith(call, signal);
-      return void streamed(call, 'lists', MOST_LISTS, () => host.list(call.request.path), over);
+      return void streamed(call, 'lists', MOST_LISTS, () => folder.list(call.request.path), over);
     },
     watch: (call: ServerWritableStream<WatchRequest, ChangeNotice>) => {
       const over = overWith(call, signal);
@@ -128,10 +128,10 @@ interface ServerStream {
   emit(event: 'error', failure: Error): boolean;
 }
 
-function lookingCalls(host: ShareFolder, calls: CountedCalls) {
+function lookingCalls(folder: ShareFolder, calls: CountedCalls) {
   return {
-    stat: calls.serve(ShareService.stat, async ({ path }) => ({ entry: await host.look(path) })),
-    space: calls.serve(ShareService.space, () => host.space()),
+    stat: calls.serve(ShareService.stat, async ({ path }) => ({ entry: await folder.look(path) })),
+    space: calls.serve(ShareService.space, () => folder.space()),
   };
 }
 

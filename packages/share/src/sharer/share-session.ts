@@ -25,7 +25,7 @@ import { shareServiceFor } from './share-service.ts';
 import { WriteHandlers } from './write-handlers.ts';
 
 export interface ShareSessionOptions {
-  host: ShareFolder;
+  folder: ShareFolder;
   changes: ChangeFeed;
   readOnly: boolean;
   /** This peer's own name. */
@@ -88,7 +88,8 @@ export class ShareSession implements ServingSession {
   }
 
   async #serve(guest: Receiver): Promise<void> {
-    const { host, changes, readOnly, label, budget, port, signal, invite, remember, recentOf, locksOf } = this.#options;
+    const { folder, changes, readOnly, label, budget, port, signal, invite, remember, recentOf, locksOf } =
+      this.#options;
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
@@ -96,20 +97,20 @@ export class ShareSession implements ServingSession {
     const memory = new OneMemory(keys.guestSecret, (held, secret) => remember(guest, held, secret));
     // A guest that cannot write cannot lock out others either.
     const locks = readOnly ? undefined : locksOf(guest);
-    const inPlace = host.serveInPlace(budget, readOnly, locks?.table);
-    const own = new OwnChanges((path) => host.look(path));
+    const inPlace = folder.serveInPlace(budget, readOnly, locks?.table);
+    const own = new OwnChanges((path) => folder.look(path));
     const service = shareServiceFor({
-      host,
+      folder,
       changes,
       own,
-      writes: new WriteHandlers(host.writes(readOnly), inPlace, own, recentOf(guest), locks),
+      writes: new WriteHandlers(folder.writes(readOnly), inPlace, own, recentOf(guest), locks),
       info: {
         label,
-        name: host.name,
+        name: folder.name,
         readOnly,
         reads: true,
         writes: !readOnly,
-        id: host.id,
+        id: folder.id,
         batches: true,
         remembers: false,
         locks: locks?.number,
@@ -124,13 +125,13 @@ export class ShareSession implements ServingSession {
     });
     inPlace.expectLanes(port.listener, keys);
     const stopRelaying = awaitRelayedLanes(this.#peer, port);
-    const { fold, foldReady } = new RekeyResponder((number, secret) => inPlace.fold(number, secret));
+    const { rekey, rekeyReady } = new RekeyResponder((number, secret) => inPlace.rekey(number, secret));
     const session = openSession(socket, keys, 'responder', {
       peerService: {
         transfer: refuseCall,
         digests: refuseCall,
-        fold,
-        foldReady,
+        rekey,
+        rekeyReady,
         punch: punchResponder((place) => port.reach.holes.open(place)),
       },
       services: [service],

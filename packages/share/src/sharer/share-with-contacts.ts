@@ -50,7 +50,7 @@ async function invite(
     await links.untilOnline(contact, { signal });
     const { text: code } = await sharing.invite();
     const invitation = { id: randomBytes(INVITATION_ID_BYTES), code, label: sharing.name, to: 'share' as const };
-    onEvent({ type: 'inviting', contact: name, state: 'told' });
+    onEvent({ type: 'inviting', contact: name, state: 'invited' });
     const verdict = await links.deliver(contact, invitation, { signal });
     if (verdict !== 'taken') throw refusedBy(name, verdict);
     onEvent({ type: 'inviting', contact: name, state: 'taken' });

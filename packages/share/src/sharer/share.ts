@@ -78,7 +78,7 @@ class OpenSharing implements Sharing {
   readonly ended: Promise<void>;
   readonly name: string;
   readonly #options: ShareOptions;
-  readonly #host: ShareFolder;
+  readonly #folder: ShareFolder;
   readonly #changes: ChangeFeed;
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
@@ -94,13 +94,13 @@ class OpenSharing implements Sharing {
   readonly #locks = new Map<number, GuestLocks>();
   #resolve: () => void = () => {};
 
-  constructor(options: ShareOptions, host: ShareFolder) {
+  constructor(options: ShareOptions, folder: ShareFolder) {
     const { listen, reach, suite, onEvent } = options;
     this.#options = options;
-    this.#host = host;
-    this.name = host.name;
+    this.#folder = folder;
+    this.name = folder.name;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
-    this.#changes = new ChangeFeed(host, (trouble) => onEvent(unwatched(trouble)));
+    this.#changes = new ChangeFeed(folder, (trouble) => onEvent(unwatched(trouble)));
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -185,7 +185,7 @@ class OpenSharing implements Sharing {
     const guests = this.#guests;
     const { readOnly, label } = this.#options;
     const shared = {
-      host: this.#host,
+      folder: this.#folder,
       changes: this.#changes,
       readOnly,
       label,
@@ -204,7 +204,7 @@ class OpenSharing implements Sharing {
         },
         recentOf: (guest) => this.#recentOf(guest),
         locksOf: (guest) => this.#locksOf(guest),
-        invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#host.roots(paths)),
+        invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#folder.roots(paths)),
       },
       peer,
     );
@@ -255,7 +255,7 @@ class OpenSharing implements Sharing {
   }
 
   #locksOf({ number }: Receiver): GuestLocks {
-    const locks = this.#locks.get(number) ?? new GuestLocks(this.#host);
+    const locks = this.#locks.get(number) ?? new GuestLocks(this.#folder);
     this.#locks.set(number, locks);
     locks.back();
     return locks;

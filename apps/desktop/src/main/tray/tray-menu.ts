@@ -3,7 +3,7 @@ import type { TransferView } from '@keibidrop/daemon/local';
 import type { MenuItemConstructorOptions as Item } from 'electron';
 import type { View } from '../../shared/api.ts';
 import { type DaemonState, placeOfQuestion, wasStopped } from '../../shared/daemon-state.ts';
-import { percentText } from '../../shared/figures.ts';
+import { percentText } from '../../shared/number-text.ts';
 import { menuText } from '../notifications/plain-text.ts';
 import { promptTitle } from '../notifications/prompt-text.ts';
 import type { TextKey, Texts } from '../texts.ts';

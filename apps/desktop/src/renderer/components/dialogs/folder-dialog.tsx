@@ -3,7 +3,7 @@ import type { ReplyOf } from '@keibidrop/daemon/local';
 import { CornerLeftUp, Folder, House } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ApiError } from '../../../shared/api.ts';
-import { bytesText } from '../../../shared/figures.ts';
+import { bytesText } from '../../../shared/number-text.ts';
 import { useApi } from '../../api/api-context.ts';
 import { apiErrorOf } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';

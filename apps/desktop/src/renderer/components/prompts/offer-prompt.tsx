@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Asked } from '../../../shared/daemon-state.ts';
-import { bytesText } from '../../../shared/figures.ts';
+import { bytesText } from '../../../shared/number-text.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { Avatar } from '../content/avatar.tsx';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ReactNode, useState } from 'react';
-import { bytesText } from '../../../shared/figures.ts';
+import { bytesText } from '../../../shared/number-text.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { FolderField } from '../controls/folder-field.tsx';
 import { Notice } from '../feedback/notice.tsx';

@@ -3,7 +3,7 @@ import type { FileView } from '@keibidrop/daemon/local';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { File, Folder, Link2, Search } from 'lucide-react';
 import { type CSSProperties, memo, useEffect, useRef, useState } from 'react';
-import { bytesText, percentText } from '../../../shared/figures.ts';
+import { bytesText, percentText } from '../../../shared/number-text.ts';
 import { errorText } from '../../texts/errors.ts';
 import { type TextKey, useTexts } from '../../texts/texts.ts';
 import { harmless, PeerText } from '../content/peer-text.tsx';

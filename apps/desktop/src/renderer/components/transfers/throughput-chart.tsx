@@ -2,8 +2,8 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { rateText } from '../../../shared/figures.ts';
 import type { Language } from '../../../shared/languages.ts';
+import { rateText } from '../../../shared/number-text.ts';
 import { useShade } from '../../store/preferences.ts';
 import { samplesOf, THROUGHPUT_SECONDS } from '../../store/throughput.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -2,8 +2,8 @@
 import type { TransferView } from '@keibidrop/daemon/local';
 import { ArrowDownToLine, ArrowUpFromLine, CircleAlert, CircleCheck } from 'lucide-react';
 import { memo } from 'react';
-import { clockText, percentText, rateText } from '../../../shared/figures.ts';
-import { secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
+import { clockText, percentText, rateText } from '../../../shared/number-text.ts';
+import { secondsLeft, shareOf } from '../../../shared/transfer-progress.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { hrefOf } from '../../store/route.ts';
 import { useAction } from '../../store/use-action.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView } from '@keibidrop/daemon/local';
-import { bytesText, clockText, countText } from '../../../shared/figures.ts';
 import type { Language } from '../../../shared/languages.ts';
+import { bytesText, clockText, countText } from '../../../shared/number-text.ts';
 import { errorText } from '../../texts/errors.ts';
 import type { TextKey, Translate } from '../../texts/texts.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react';
-import { bytesText, rateText } from '../../../shared/figures.ts';
+import { bytesText, rateText } from '../../../shared/number-text.ts';
 import { useApi } from '../../api/api-context.ts';
 import { harmless, PeerText } from '../../components/content/peer-text.tsx';
 import { Button } from '../../components/controls/button.tsx';

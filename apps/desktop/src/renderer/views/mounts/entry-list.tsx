@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { File, FileSymlink, Folder } from 'lucide-react';
 import { useRef } from 'react';
-import { bytesText } from '../../../shared/figures.ts';
+import { bytesText } from '../../../shared/number-text.ts';
 import { harmless, PeerText } from '../../components/content/peer-text.tsx';
 import { Panel } from '../../components/layout/panel.tsx';
 import { hrefOf } from '../../store/route.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { File, FileUp, Folder, FolderUp, X } from 'lucide-react';
 import { useEffect } from 'react';
-import { bytesText } from '../../../shared/figures.ts';
+import { bytesText } from '../../../shared/number-text.ts';
 import { useApi } from '../../api/api-context.ts';
 import { harmless, PeerText } from '../../components/content/peer-text.tsx';
 import { Button } from '../../components/controls/button.tsx';

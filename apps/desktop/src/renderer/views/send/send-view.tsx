@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect } from 'react';
 import { useShallow } from 'zustand/react/shallow';
-import { awaitsReceivers } from '../../../shared/transfer-figures.ts';
+import { awaitsReceivers } from '../../../shared/transfer-progress.ts';
 import { ViewHead } from '../../components/layout/view-head.tsx';
 import { CodeCard } from '../../components/transfers/code-card.tsx';
 import { TransferCard } from '../../components/transfers/transfer-card.tsx';

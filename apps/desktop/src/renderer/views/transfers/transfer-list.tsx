@@ -3,7 +3,7 @@ import { ArrowUpFromLine, Pause, Play, RefreshCw, Trash2 } from 'lucide-react';
 import { useShallow } from 'zustand/react/shallow';
 import type { DaemonState } from '../../../shared/daemon-state.ts';
 import { hasEnded } from '../../../shared/daemon-state.ts';
-import { rateText } from '../../../shared/figures.ts';
+import { rateText } from '../../../shared/number-text.ts';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/controls/button.tsx';
 import { EmptyState } from '../../components/feedback/empty-state.tsx';

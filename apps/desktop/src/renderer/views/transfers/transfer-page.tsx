@@ -2,8 +2,8 @@
 import type { TransferView } from '@keibidrop/daemon/local';
 import { ChevronLeft, SearchX } from 'lucide-react';
 import { hasEnded } from '../../../shared/daemon-state.ts';
-import { bytesText, clockText, percentText, rateText } from '../../../shared/figures.ts';
-import { awaitsReceivers, secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
+import { bytesText, clockText, percentText, rateText } from '../../../shared/number-text.ts';
+import { awaitsReceivers, secondsLeft, shareOf } from '../../../shared/transfer-progress.ts';
 import { ReceivedText } from '../../components/content/received-text.tsx';
 import { CopyButton } from '../../components/controls/copy-button.tsx';
 import { EmptyState } from '../../components/feedback/empty-state.tsx';

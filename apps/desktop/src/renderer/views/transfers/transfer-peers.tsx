@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferPeerView, TransferView } from '@keibidrop/daemon/local';
-import { bytesText, rateText } from '../../../shared/figures.ts';
+import { bytesText, rateText } from '../../../shared/number-text.ts';
 import { Avatar } from '../../components/content/avatar.tsx';
 import { PeerText } from '../../components/content/peer-text.tsx';
 import { ProgressBar } from '../../components/feedback/progress-bar.tsx';
@@ -38,7 +38,7 @@ const STATES: Readonly<Record<string, TextKey>> = {
 };
 const INVITATIONS: Readonly<Record<string, TextKey>> = {
   absent: 'transfers.inviteAbsent',
-  told: 'transfers.inviteTold',
+  invited: 'transfers.inviteSent',
   asked: 'transfers.inviteAsked',
   taken: 'transfers.inviteTaken',
 };

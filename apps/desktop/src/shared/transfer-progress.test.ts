@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { awaitsReceivers, secondsLeft, shareOf } from './transfer-figures.ts';
+import { awaitsReceivers, secondsLeft, shareOf } from './transfer-progress.ts';
 
 const HALF = { state: 'running', bytes: 50, totalBytes: 100, totalsFinal: true, bytesPerSecond: 10 };
 

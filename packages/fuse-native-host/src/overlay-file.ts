@@ -2,17 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Version } from './contents.ts';
+import type { FileVersion } from '@keibidrop/protocol';
 import type { Request } from './link.ts';
 import { type Range, Ranges } from './ranges.ts';
 
 /**
- * The written bytes of a file, cached until they are put. A byte is the draft's, or the base's, or zero beyond `keep`.
+ * The written bytes of a file, cached until they are put. A byte is the overlay's, or the base's, or zero beyond `keep`.
  * One caller at a time.
  */
-export class Draft {
+export class OverlayFile {
   /** The version it was created on. */
-  base: Version;
+  base: FileVersion;
   size: number;
   mtimeNs: bigint;
   /** Bytes of the base that are still valid. */
@@ -28,7 +28,7 @@ export class Draft {
   readonly #unsent = new Ranges();
   #file: FileHandle | undefined;
 
-  constructor(directory: string, base: Version) {
+  constructor(directory: string, base: FileVersion) {
     this.#directory = directory;
     this.base = base;
     this.size = this.keep = base.size;
@@ -97,7 +97,7 @@ export class Draft {
   }
 
   /** A put has succeeded. */
-  done({ size, mtimeNs }: Version, sync: boolean): void {
+  done({ size, mtimeNs }: FileVersion, sync: boolean): void {
     this.#unsent.clear();
     this.base = { size, mtimeNs };
     this.keep = size;
@@ -107,8 +107,8 @@ export class Draft {
     this.synced = sync;
   }
 
-  /** Moves the draft to another file, of which `base` is the version: all known bytes are to be put there. */
-  moveTo(base: Version, { beside }: { beside: boolean }): void {
+  /** Moves the overlay to another file, of which `base` is the version: all known bytes are to be put there. */
+  moveTo(base: FileVersion, { beside }: { beside: boolean }): void {
     this.keep = beside ? Math.min(this.keep, base.size) : 0;
     this.base = base;
     for (const { start, end } of this.#known.list()) this.#unsent.add(start, end);

@@ -47,7 +47,7 @@ export async function unlock(daemon: LocalClient, passphraseFile: string | undef
  *
  * @throws USAGE for an invalid name; CONTACTS_CORRUPT; errors of opening the identity
  */
-export async function openSaving(
+export async function openIntroduction(
   { save, passphraseFile }: SaveFlags,
   io: Io,
   peer: PeerPackage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { bytesText, clockText, percentText, rateText } from './figures.ts';
+import { bytesText, clockText, percentText, rateText } from './number-text.ts';
 
 /** Languages put different kinds of space before a unit. */
 function plain(text: string): string {
