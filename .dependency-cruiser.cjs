@@ -112,7 +112,7 @@ module.exports = {
           '^packages/daemon/src/local\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/(index|mount-host)\\.ts$',
-          // What tests of several packages share: contract suites, and what looks at a mount from outside.
+          // Shared by tests of several packages: contract suites, and views of a mount from outside.
           '^packages/[^/]+/test/[^/.]+\\.ts$',
           '(^|/)node_modules/',
         ],

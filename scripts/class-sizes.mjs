@@ -21,7 +21,7 @@ function declaresMethod(statement, inClass) {
 export function methodCounts(text) {
   const plain = text.replace(COMMENTS_AND_TEXTS, '');
   const counts = new Map();
-  const open = []; // what each open brace belongs to: the name of a class, or undefined
+  const open = []; // for each open brace the name of its class, or undefined
   let from = 0;
   let parentheses = 0;
   for (const { 0: sign, index } of plain.matchAll(/[(){};]/g)) {

@@ -3,9 +3,9 @@
 // node scripts/prose-rules.mjs [PATH]...     lists what breaks the rules for plain English, below these paths
 // node scripts/prose-rules.mjs --count       counts it by room, as scripts/prose-counts.json keeps it
 //
-// A comment does not open with What, Who, Whoever, Whose or Of. Comments, documents, test names and texts for users do not say
-// told, anew, nobody, somebody or "goes on". No sentence has more than 30 words, no line of Markdown more than 100 columns, and no
-// cell of a table more than 80. Each room may have as many of these as scripts/prose-counts.json says, and never more.
+// A comment or the name of a test does not open with What, Who, Whoever, Whose or Of. Comments, documents, names of tests and texts
+// for users do not say told, anew, nobody, "goes on" and other words of WORDS. No sentence has more than 30 words, no line of Markdown
+// more than 100 columns, no cell of a table more than 80. scripts/prose-counts.json may allow a room some flaws; its numbers only shrink.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +15,20 @@ const MOST_WORDS = 30;
 const MOST_COLUMNS = 100;
 const MOST_CELL = 80;
 const OPENING = /^(What|Who|Whoever|Whose|Of)\b/;
-const WORDS = /\b(told|anew|nobody|somebody|(?:go|goes|going|went|gone) on)\b/i;
-const CODE = /\.(ts|tsx|mjs|cc|h|proto)$/;
+/** The same at the end of a line of code, where a comment may begin with a small letter. */
+const OPENING_BEHIND = /^(what|who|whoever|whose)\b/i;
+const WORDS = new RegExp(
+  '\\b(' +
+    'told|anew|afresh|nobody|somebody|anybody|everybody|whoever|(?:go|goes|going|went|gone) on|' +
+    '(?:for|of|by|to|from|than|as) who|what (?:is|was) (?:there|known|behind|written|not)|(?:comes? to )?stands? (?:there|on the)' +
+    ')\\b',
+  'i',
+);
+/** The same in the name of a test of C++, which is one word. */
+const JOINED_WORDS = /(Told|Anew|Nobody|Somebody|Whoever|(?:Go|Goes|Going|Went|Gone)On)(?=[A-Z]|$)/;
+const CODE = /\.(ts|tsx|mjs|cjs|cc|h|proto|css)$/;
+const SHELL = /^#!.*\b(sh|bash|python3)\b/;
+const GOOGLE_TESTED = /^TEST(?:_[FP])?\(\w+, (\w+)\)/;
 const TESTED = /\b(?:it|test|describe)(?:\.\w+)*(?:\([^)]*\))?\(\s*(['"`])((?:(?!\1).)+)\1/g;
 /** Files whose string literals a user reads. */
 const FOR_USERS = /^(apps\/cli\/src\/|packages\/protocol\/src\/error-table\.ts$)/;
@@ -43,7 +55,27 @@ function commentsOf(source) {
     }
     block = undefined;
     const behind = /\S.*?\s\/\/ (.+)$/.exec(line);
-    if (behind && !/https?:$/.test(line.slice(0, behind.index))) comments.push({ line: index + 1, text: behind[1] });
+    if (behind && !/https?:$/.test(line.slice(0, behind.index)))
+      comments.push({ line: index + 1, text: behind[1], isBehind: true });
+  });
+  return comments;
+}
+
+/** Comments of a shell or Python script. */
+function scriptComments(source) {
+  const comments = [];
+  let block;
+  source.split('\n').forEach((line, index) => {
+    const own = /^\s*#(?!!)\s?(.*)$/.exec(line);
+    if (!own || /SPDX|shellcheck/.test(line)) {
+      block = undefined;
+      return;
+    }
+    if (block === undefined) {
+      block = { line: index + 1, text: '' };
+      comments.push(block);
+    }
+    block.text += `${own[1].trim()}\n`;
   });
   return comments;
 }
@@ -67,28 +99,36 @@ function* prose(text) {
   }
 }
 
-function* inCode(path, source) {
-  for (const { line, text } of commentsOf(source)) {
-    const opening = OPENING.exec(text);
+function* inComments(comments) {
+  for (const { line, text, isBehind } of comments) {
+    const opening = (isBehind ? OPENING_BEHIND : OPENING).exec(text);
     if (opening) yield { line, flaw: `opens with "${opening[1]}"` };
     for (const flaw of prose(text)) yield { line, flaw };
   }
-  const [pattern, kind] = path.endsWith('.test.ts')
+}
+
+function* inCode(path, source) {
+  yield* inComments(commentsOf(source));
+  const [pattern, kind] = /\.(test|soak|release)\.tsx?$|-contract\.ts$/.test(path)
     ? [TESTED, 'the name of a test']
     : FOR_USERS.test(path)
       ? [LITERAL, 'a text for users']
       : [];
+  for (const [index, text] of path.endsWith('_test.cc') ? source.split('\n').entries() : []) {
+    const word = JOINED_WORDS.exec(GOOGLE_TESTED.exec(text)?.[1] ?? '');
+    if (word) yield { line: index + 1, flaw: `the name of a test says "${word[0]}"` };
+  }
   if (pattern === undefined) return;
   for (const [index, text] of source.split('\n').entries()) {
     if (/^\s*(\/\/|\*|\/\*)/.test(text)) continue;
     for (const [, , words] of text.matchAll(pattern)) {
-      const word = WORDS.exec(words);
+      const word = WORDS.exec(words) ?? (pattern === TESTED ? OPENING_BEHIND.exec(words) : undefined);
       if (word) yield { line: index + 1, flaw: `${kind} says "${word[0]}"` };
     }
   }
 }
 
-function* inMarkdown(source) {
+function* inMarkdown(_, source) {
   let fenced = false;
   let paragraph = '';
   let begun = 0;
@@ -114,7 +154,7 @@ function* inMarkdown(source) {
   }
 }
 
-function* inTexts(source) {
+function* inTexts(_, source) {
   for (const [index, line] of source.split('\n').entries()) {
     const word = WORDS.exec(line);
     if (word) yield { line: index + 1, flaw: `a text for users says "${word[0]}"` };
@@ -129,16 +169,16 @@ function flawsOf(root, paths = []) {
   });
   const flaws = [];
   for (const path of listed.split('\n').filter((name) => name !== '' && !name.startsWith('scripts/prose-'))) {
-    const kind = CODE.test(path) ? 'code' : path.endsWith('.md') ? 'markdown' : TEXTS.test(path) ? 'texts' : undefined;
-    if (kind === undefined) continue;
+    let kind = CODE.test(path) ? inCode : path.endsWith('.md') ? inMarkdown : TEXTS.test(path) ? inTexts : undefined;
+    if (kind === undefined && /\.\w+$/.test(path) && !/\.(sh|py)$/.test(path)) continue;
     let source;
     try {
       source = readFileSync(join(root, path), 'utf8');
     } catch {
       continue; // removed, and not yet for git
     }
-    const found = kind === 'code' ? inCode(path, source) : kind === 'markdown' ? inMarkdown(source) : inTexts(source);
-    for (const one of found) flaws.push({ path, ...one });
+    if (kind === undefined && SHELL.test(source)) kind = (_, script) => inComments(scriptComments(script));
+    for (const one of kind?.(path, source) ?? []) flaws.push({ path, ...one });
   }
   return flaws;
 }

@@ -29,7 +29,7 @@ const RETIRED_MODULES =
   'draft drop-door fold guest-turn holes http-door identity-keeper kept-file lan-door lane-keeper meet-sender ' +
   'meeting-desk own-way punches questions recent-calls saving send-to send-visiting share-host share-visiting slots ' +
   'survey tls-door way-back';
-/** What a person has composed and not sent yet is a draft. */
+/** The store of an unsent message, which is a draft. */
 const DRAFT_OF_A_SEND = 'apps/desktop/src/renderer/store/draft.ts';
 RETIRED_NAMES.push(
   new RegExp(

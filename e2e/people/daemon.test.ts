@@ -275,7 +275,7 @@ describe('the systemd unit', () => {
 });
 
 describe('the contacts of a daemon', () => {
-  it('are sent to its clients after every change, whoever made it', async () => {
+  it('are sent to its clients after every change by any client', async () => {
     const { signal } = alice;
     const own = await alice.own();
     const { fingerprint } = await (await bob.own()).call('identity', {}, { signal });

@@ -10,7 +10,7 @@
 #   $P-B 192.168.20.2 -- $P-natB 203.0.113.20 --/
 #
 # cone = masquerade: the mapping keeps the source port and does not depend on the destination, and
-#        only answers to what was sent out come in (a port-restricted cone, as in most home routers).
+#        only answers to sent packets come in (a port-restricted cone, as in most home routers).
 # sym  = masquerade fully-random: a new random port for each destination.
 # Unsolicited packets to the NAT itself are dropped, as home routers do: an RST or a conntrack entry
 # would spoil a hole punch.   Needs: root, iproute2, nftables.   NAT_PREFIX renames the namespaces.

@@ -20,7 +20,7 @@ namespace keibi::fuse {
 
 struct Parts;
 
-// The answer to a request while the other peer is away: use what is known, and request the rest again.
+// The answer to a request while the other peer is away: use the known part, and request the rest again.
 inline constexpr int kPeerAway = EAGAIN;
 
 using Then = std::function<void(int error)>;

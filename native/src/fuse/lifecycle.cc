@@ -73,7 +73,7 @@ int Server::Run() {
   parts_.notifier.Begin(session_);
   parts_.link.Notify(Type::kMounted, mount::Writer());
   const int code = ServeSession(session_, kThreads) == 0 ? kEnded : kNotAvailable;
-  // The folder was unmounted: send what was written. After a forced unmount the process has already exited.
+  // The folder was unmounted: send the written bytes. After a forced unmount the process has already exited.
   if (parts_.write_back.Drain(parts_.options.patience) > 0) LeaveUnsent();
   return code;
 }

@@ -51,7 +51,7 @@ bool NameOps::PathFor(fuse_req_t request, uint64_t parent, const std::string& na
   return true;
 }
 
-// Ends our change of a name. After a failure, what is known of the name is in doubt.
+// Ends our change of a name. After a failure the name is in doubt: the next use requests it.
 void NameOps::Settle(uint64_t parent, const std::string& name, int error) {
   const bool noticed = parts_.inodes.Expected(parent, name);
   if (error != 0) return parts_.notifier.Notify(parts_.inodes.DoubtedName(parent, name));

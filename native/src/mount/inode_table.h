@@ -60,8 +60,8 @@ struct Upcoming {
 };
 
 // The other peer's tree, as far as it was requested. The watch state decides what counts as known without a request.
-// With a watch: everything that no change notice has put in doubt. Without one: what is not a second old. While the
-// peer is away: everything. Any thread.
+// With a watch: everything that no change notice has put in doubt. Without one: entries less than a second old. While
+// the peer is away: everything. Any thread.
 class InodeTable {
  public:
   enum class Known { kYes, kAbsent, kAsk };
@@ -103,7 +103,7 @@ class InodeTable {
   std::vector<uint64_t> Beside(uint64_t ino) const;
   // Another peer may have changed, made or removed them.
   Invalidations DoubtedBeside(uint64_t ino);
-  // The result of our own operation contradicts what is known of that name.
+  // The result of our own operation contradicts the known entry of that name.
   Invalidations DoubtedName(uint64_t parent, std::string_view name);
 
   // Our own changes, once the other peer has made them. The kernel already knows of them.

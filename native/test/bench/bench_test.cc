@@ -68,7 +68,7 @@ TEST_F(BenchTest, MovesEveryByteOverLoopback) {
   EXPECT_GT(figure_, 0);
 }
 
-TEST_F(BenchTest, ARoundTripNeedsSomebodyWhoListens) {
+TEST_F(BenchTest, ARoundTripNeedsAListener) {
   std::shared_ptr<stream::Listener> listener;
   ASSERT_TRUE(stream::Listener::Open(
                   {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener)

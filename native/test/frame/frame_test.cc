@@ -55,7 +55,7 @@ TEST_P(FrameTest, LaysAFrameOutAsTheProtocolSays) {
   }
 }
 
-TEST_P(FrameTest, RefusesAPlaintextOverTheLimitAndGoesOn) {
+TEST_P(FrameTest, RefusesAPlaintextOverTheLimitAndContinues) {
   Bytes memory(core::kMaxFramePlaintext + 1 + kOverheadBytes);
   EXPECT_EQ(sealer_.Seal(memory.data(), core::kMaxFramePlaintext + 1), 0u);
   EXPECT_EQ(Open(&opener_, Seal(&sealer_, {1})).code, Code::kOk);

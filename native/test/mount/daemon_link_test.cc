@@ -197,7 +197,7 @@ TEST(MountSilence, HasOneBoundForAllThatIsAskedMeanwhile) {
 }
 
 // A daemon that reads nothing does not block callers: they do not wait, and the unsent data does not grow for ever.
-TEST_F(DaemonLinkTest, APeerThatReadsNothingStopsNobody) {
+TEST_F(DaemonLinkTest, APeerThatReadsNothingBlocksNoOtherCaller) {
   Begin(milliseconds(50));
   Writer large;
   large.Rest(std::string(100'000, 'x'));

@@ -125,7 +125,7 @@ TEST_F(InodeTableTest, ShowsTheSameNumbersInTheNextMountAndNoneTwice) {
   EXPECT_NE(made.number, a);
 }
 
-TEST_F(InodeTableTest, WhatIsToldOfBytesSaysNothingOfTheModeAndTheOtherWayRound) {
+TEST_F(InodeTableTest, NoticesOfBytesLeaveTheModeAloneAndTheOtherWayRound) {
   const auto attributes = [this] {
     Found found;
     EXPECT_EQ(inodes_.Look(a_, true, &found), Known::kYes);
@@ -221,7 +221,7 @@ TEST_F(InodeTableTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
   EXPECT_EQ(SizeOf(b_), 1U);
 }
 
-TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
+TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeNotifiedMeanwhile) {
   std::string path;
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(d_, &path, &doubt));
@@ -236,7 +236,7 @@ TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
   EXPECT_FALSE(found.sure);
 }
 
-TEST_F(InodeTableTest, AFileThatWasUnknownWhenItsChangeWasToldIsInDoubtWhenItComes) {
+TEST_F(InodeTableTest, AFileFirstSeenAfterItsChangeNoticeIsInDoubt) {
   List(kRootIno, {File("a"), Directory("d"), Directory("e")});
   const uint64_t e = Hold(kRootIno, "e");
   std::string path;
@@ -285,7 +285,7 @@ TEST_F(InodeTableTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
   EXPECT_EQ(Look(b_), Known::kAsk);
 }
 
-TEST_F(InodeTableTest, APeerThatTellsOfPathsThatNobodyKnowsChangesNothing) {
+TEST_F(InodeTableTest, NoticesOfUnknownPathsChangeNothing) {
   for (const char* path : {"", "/", "x/y/z", "d/b/c", "..", "a/", "//"}) {
     for (const Change change : {Change::kMade, Change::kChanged, Change::kRemoved}) inodes_.Apply(change, path, &look_);
   }
@@ -311,7 +311,7 @@ TEST_F(InodeTableTest, WhatWeHaveDoneOurselvesIsKnownAndItsEchoPutsNothingInDoub
   EXPECT_EQ(Lookup(d_, "new"), Known::kAbsent);
 }
 
-TEST_F(InodeTableTest, ADirectoryHasTheTimeThatOurWorkInItHasTold) {
+TEST_F(InodeTableTest, ADirectoryHasTheTimeReportedByOurOperation) {
   const auto made = [&](const char* name, int64_t mtime_ns) {
     inodes_.Made(d_, File(name, 0), nullptr);
     inodes_.Expected(d_, name);
@@ -400,7 +400,7 @@ TEST_F(InodeTableTest, WhatIsNotSentYetKeepsItsPlaceUntilItIs) {
   EXPECT_FALSE(inodes_.Pin(b_));
 }
 
-TEST(InodeTable, DirectoriesThatNobodyHoldsAreForgottenFromABoundOn) {
+TEST(InodeTable, EvictsUnusedDirectoriesAboveALimit) {
   InodeTable tree(100);
   tree.Watch(true);
   std::vector<std::string> names;

@@ -62,7 +62,7 @@ TEST_F(HolePuncherTest, MakesOneConnectionOfTwoThatAreDialledAtOnce) {
   EXPECT_FALSE(incoming->relayed);
 }
 
-TEST_F(HolePuncherTest, GoesOnWhileTheOtherSideRefuses) {
+TEST_F(HolePuncherTest, RetriesWhileTheOtherSideRefuses) {
   Serve();
   uint16_t port = 0;
   const Fd reserved = Reserve(&port);

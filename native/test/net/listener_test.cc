@@ -73,7 +73,7 @@ TEST_F(ListenerTest, PutsAPreambleTogetherFromSingleBytes) {
   EXPECT_EQ(incoming->kind, Kind::kControl);
 }
 
-TEST_F(ListenerTest, ClosesWhatIsNotOneOfItsKindsAndGoesOn) {
+TEST_F(ListenerTest, ClosesConnectionsOfUnknownKindsAndKeepsListening) {
   Serve();
   for (const char* start : {"GET / HTTP/1.1\r\n", "KEIBI-C2", "KEIBI-X", "\x16\x03\x01", "PRI * HX", "k"}) {
     Dialler dialler = Dial();
@@ -185,7 +185,7 @@ TEST_F(ListenerTest, LeavesConnectionsInTheBacklogUntilOthersAreTaken) {
   EXPECT_EQ(drops.malformed + drops.slow + drops.crowded_out, 0u);
 }
 
-TEST_F(ListenerTest, CountsARelayTokenWhereNobodyRelays) {
+TEST_F(ListenerTest, CountsARelayTokenWithoutARelay) {
   Serve();
   Dialler dialler = Dial();
   dialler.Send("KEIBI-R1" + std::string(32, 't'));

@@ -66,7 +66,7 @@ TEST_F(WriteBehindTest, ForgetsWhatTheDiskHasHadForLongAndKeepsTheRest) {
   EXPECT_EQ(first, 7);
 }
 
-TEST(WriteZerosTest, WritesThemWhereItIsToldAndNowhereElse) {
+TEST(WriteZerosTest, WritesThemInTheGivenRangeOnly) {
   const test::Folder folder;
   const core::Fd fd(open((folder.path() / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   const std::vector<uint8_t> full(3 * core::kChunkBytes, 7);

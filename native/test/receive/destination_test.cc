@@ -146,7 +146,7 @@ TEST_F(DestinationTest, FindsAnotherNameWhenTheNewOneIsThatOfALaterEntry) {
   EXPECT_EQ(Read("a (2)"), "new");
 }
 
-TEST_F(DestinationTest, ReplacesAFileOrASymlinkOnlyWhenToldTo) {
+TEST_F(DestinationTest, ReplacesAFileOrASymlinkOnlyWithOverwrite) {
   Open(Collision::kOverwrite);
   test::Folder elsewhere;
   test::WriteFile(elsewhere / "target", "mine");
@@ -168,7 +168,7 @@ TEST_F(DestinationTest, LeavesAloneWhatItIsToSkip) {
   EXPECT_EQ(Read("a"), "mine");
 }
 
-TEST_F(DestinationTest, AsksWhenToldToAndDoesAsAnswered) {
+TEST_F(DestinationTest, AsksWithAskAndFollowsTheAnswer) {
   Open(Collision::kAsk);
   Write("a", "mine");
   const uint32_t index = Append(EntryType::kFile, "a");

@@ -71,7 +71,7 @@ TEST_F(HoleTest, IsNotFoundInDataThatReachesTheEnd) {
 
 TEST_F(HoleTest, IsNotLookedForInAFileOfferedAsDense) { EXPECT_EQ(HoleAt(Offer({}, false).get(), 0), 0u); }
 
-TEST_F(HoleTest, IsToldOfNoFileThatHasChanged) {
+TEST_F(HoleTest, IsNotSentForAChangedFile) {
   const auto file = Offer({kChunkBytes});
   test::SetMtime(folder_ / "file", 7);
   uint32_t chunks;
@@ -187,7 +187,7 @@ TEST_P(SparseTransfer, ArrivesEqualAndSparse) {
   ExpectSame();
 }
 
-TEST_P(SparseTransfer, GoesOnWhereItWasInterrupted) {
+TEST_P(SparseTransfer, ResumesWhereItWasInterrupted) {
   {
     Pair cut(folder_ / "source", folder_ / "out",
              {.lanes = GetParam(), .send_budget = std::make_shared<RateBudget>(4 << 20)});

@@ -116,7 +116,7 @@ TEST_F(TransferTest, PutsSomethingNewIntoADirectoryThatIsReadOnlyAlready) {
   ExpectSameTree();
 }
 
-TEST_F(TransferTest, GoesOnWhereAKilledLaneLeftIt) {
+TEST_F(TransferTest, ResumesAfterAKilledLane) {
   const uint64_t size = 40 * core::kChunkBytes + 11;
   WriteFile(Source() / "large", Content(size));
   {
@@ -219,7 +219,7 @@ TEST_F(TransferTest, StopsAtOnceInTheMiddleFromEitherSideAndTwiceAtOnce) {
   }
 }
 
-TEST_F(TransferTest, StopsWhileALaneIsBeingDialledToNobody) {
+TEST_F(TransferTest, StopsWhileALaneDialsASilentAddress) {
   Pair pair(Source(), Out());
   ASSERT_TRUE(pair.receiver->Open().ok());
   // A listening socket with a full queue answers no further connection.

@@ -86,7 +86,7 @@ TEST_F(RelayTest, TakesATokenThatComesByteByByte) {
   EXPECT_EQ(slow.Receive(1), kJoined);
 }
 
-TEST_F(RelayTest, ForwardsAHalfCloseAndGoesOnTheOtherWay) {
+TEST_F(RelayTest, ForwardsAHalfCloseAndKeepsTheOtherDirectionOpen) {
   ServeRelay();
   auto [one, other] = Pair(7);
   one.Send("last");
@@ -109,7 +109,7 @@ TEST_F(RelayTest, EndsBothSidesWhenOneIsGone) {
   EXPECT_TRUE(Reaches(&Stats::pairs, 0));
 }
 
-TEST_F(RelayTest, RefusesATokenInUseAndHarmsNobody) {
+TEST_F(RelayTest, RefusesATokenInUseWithoutHarmToItsUsers) {
   ServeRelay();
   auto [one, other] = Pair(7);
   Dialler third = Show(7);
@@ -140,7 +140,7 @@ TEST_F(RelayTest, RefusesOneTooMany) {
   }
 }
 
-TEST_F(RelayTest, LetsNobodyInAnyMoreWhenToldSoAndFinishesWhatRuns) {
+TEST_F(RelayTest, RefusesNewConnectionsWhenDrainingAndFinishesCurrentOnes) {
   ServeRelay();
   auto [one, other] = Pair(7);
   Dialler waiting = Show(8);
@@ -152,7 +152,7 @@ TEST_F(RelayTest, LetsNobodyInAnyMoreWhenToldSoAndFinishesWhatRuns) {
   EXPECT_EQ(other.Receive(2), FromText("on"));
 }
 
-TEST_F(RelayTest, SaysThatNobodyCame) {
+TEST_F(RelayTest, ReportsThatNoPeerCame) {
   ServeRelay({100, 100, 1000, milliseconds(50), kLong, kLong});
   EXPECT_EQ(Show(7).Receive(2), kNobodyCame);
   EXPECT_TRUE(Reaches(&Stats::expired, 1));
@@ -224,7 +224,7 @@ TEST_F(RelayTest, KeepsThousandsWaiting) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
-TEST_F(RelayTest, ClosesWhoeverWantsARelayThatIsNone) {
+TEST_F(RelayTest, ClosesRelayRequestsToAListenerWithoutRelay) {
   Serve();
   Dialler dialler = Show(7);
   EXPECT_TRUE(dialler.IsClosed());

@@ -53,7 +53,7 @@ TEST_F(BlockSignalTest, IsHeardByWhoHasListenedBefore) {
   ringing.join();
 }
 
-TEST_F(BlockSignalTest, IsNoMoreWhereItWasOnceTheCacheIsMadeAnew) {
+TEST_F(BlockSignalTest, MovesWhenTheCacheIsRecreated) {
   const std::shared_ptr<BlockSignal> before = Make();
   EXPECT_TRUE(before->IsIn(directory_.get()));
   ASSERT_EQ(unlinkat(directory_.get(), "doorbell", 0), 0);

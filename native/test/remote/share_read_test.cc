@@ -59,7 +59,7 @@ TEST(ShareReadTest, ReadsManySmallFilesInAnyOrder) {
   }
 }
 
-TEST(ShareReadTest, LanesGoOnUnderAFoldedKey) {
+TEST(ShareReadTest, LanesContinueAfterARekey) {
   ReadPair pair(2);
   const std::string content = Content(8 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
@@ -82,7 +82,7 @@ TEST(ShareReadTest, AnEmptyFileIsHereAtOnce) {
   EXPECT_EQ(pair.Begin(pair.OpenShared("empty"), 0, 0, 100), 0U);
 }
 
-TEST(ShareReadTest, AFileThatChangesIsToldAndNothingOfTheOtherContentIsKept) {
+TEST(ShareReadTest, AChangedFileIsReportedAndItsOtherContentDropped) {
   ReadPair pair;
   test::WriteFile(pair.share / "file", Content(4 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");
@@ -246,7 +246,7 @@ TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
   EXPECT_EQ(pair.Want(file, 0, 1), Code::kInternal);
 }
 
-TEST(ShareReadTest, ACancelledWantIsNotToldAndItsBlocksStillServeOthers) {
+TEST(ShareReadTest, ACancelledWantIsNotReportedAndItsBlocksStillServeOthers) {
   ReadPair pair(0);
   test::WriteFile(pair.share / "file", Content(2 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");

@@ -103,7 +103,7 @@ class HostileWriterTest : public test::GuestLaneTest {
   HostileWriterTest() { test::WriteFile(share_ / "file", "content"); }
 };
 
-TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
+TEST_F(HostileWriterTest, GetsTheOutcomeOfEachWrite) {
   Share(std::make_shared<WriteLedger>());
   uint32_t handle = 0;
   ASSERT_TRUE(server_->written()->Open("file", {{}, test::OverlayTokenOf(1), 7}, &handle).ok());
@@ -144,7 +144,7 @@ TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
   EXPECT_EQ(test::ReadFile(share_ / "file"), "content");
 }
 
-TEST_F(HostileWriterTest, WritesNothingWhereNobodyMay) {
+TEST_F(HostileWriterTest, WritesNothingToAReadOnlyShare) {
   Share();
   EXPECT_EQ(server_->written(), nullptr);
   uint32_t lane = 0;

@@ -137,7 +137,7 @@ TEST(ShareWriteTest, ASessionThatEndsEndsItsPuts) {
   EXPECT_EQ(pair.job.Begin(99, session, 1, pair.overlays.path().string(), "key", {{0, 1}}).code, Code::kSessionLost);
 }
 
-TEST(ShareWriteTest, ACancelledPutIsNotToldOfAndOthersGoOn) {
+TEST(ShareWriteTest, ACancelledPutIsNotReportedAndOthersContinue) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "");
   test::WriteFile(pair.share / "other", "");
@@ -157,7 +157,7 @@ TEST(ShareWriteTest, ADraftThatIsShorterThanItsRangesFailsItsPutAlone) {
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "right")).code, Code::kOk);
 }
 
-TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
+TEST(ShareWriteTest, LanesContinueAfterARekey) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "");
   const uint32_t handle = pair.Open("file");
@@ -177,7 +177,7 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
 }
 
 // Only a user other than root meets this case.
-TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
+TEST(ShareWriteTest, WritesItsOwnFileWithoutWritePermission) {
   test::Folder share;
   fs::permissions(share.path(), fs::perms::all);
   const pid_t child = fork();

@@ -122,7 +122,7 @@ TEST_F(WalkerTest, RefusesNamesAndTargetsThatCannotTravel) {
   EXPECT_EQ(ProblemOf(".keibidrop-partial"), Code::kNameUnsendable);
 }
 
-TEST_F(WalkerTest, ReportsWhatItCannotReadAndGoesOn) {
+TEST_F(WalkerTest, ReportsUnreadableEntriesAndContinues) {
   test::fs::create_directories(folder_ / "closed/inside");
   test::WriteFile(folder_ / "open", "x");
   test::fs::permissions(folder_ / "closed", test::fs::perms::none);
@@ -144,7 +144,7 @@ TEST_F(WalkerTest, FollowsASymlinkOnlyWhereAPersonNamedIt) {
   EXPECT_EQ(Paths(), (std::set<std::string>{"link", "link/f"}));
 }
 
-TEST_F(WalkerTest, HandsOutPagesOfALimitedSizeAndStopsWhenToldTo) {
+TEST_F(WalkerTest, HandsOutPagesOfALimitedSizeAndStopsOnRequest) {
   for (int i = 0; i < 3000; i++) test::WriteFile(folder_ / (std::to_string(i) + std::string(60, 'n')), "");
   EXPECT_EQ(Walk().entries, 3001u);
   EXPECT_GE(pages_.size(), 4u);

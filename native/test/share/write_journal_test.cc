@@ -76,7 +76,7 @@ class WriteJournalTest : public testing::Test {
   test::Folder share_, state_;
 };
 
-TEST_F(WriteJournalTest, WhatAKillHasCutGoesOnByTheSameDraft) {
+TEST_F(WriteJournalTest, APutCutOffByAKillContinuesWithTheSameToken) {
   const PutBase base{VersionNow(), {1}, 6};
   CutOff({1});
   EXPECT_EQ(test::ReadFile(share_ / "file"), "half of it");
@@ -116,7 +116,7 @@ TEST_F(WriteJournalTest, WhatWasEndedIsItsOwnOnlyAsItWasLeft) {
   EXPECT_EQ(OpenNow(base), Code::kSourceChanged);
 }
 
-TEST_F(WriteJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
+TEST_F(WriteJournalTest, APutCutOffByAKillFailsIfAnotherProgramHasChangedTheFile) {
   const PutBase base{VersionNow(), {1}, 6};
   CutOff({1});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -36,7 +36,7 @@ export interface Content extends FileVersion {
   files: { data: FileHandle; map: FileHandle } | undefined;
 }
 
-/** Where a reader is: who reads on has more fetched than it asks for. */
+/** Where a reader is: a sequential reader gets more fetched than it requests. */
 export interface Position {
   next: number;
   /** Where it was jumped to. */
@@ -45,7 +45,7 @@ export interface Position {
   aheadUntil: number;
 }
 
-/** The cache: what is open of it, and what was, which is kept as long as there is room. */
+/** The cache: open contents, and closed ones as long as there is room. */
 export class Contents {
   readonly #directory: string;
   readonly #mostBytes: number;
@@ -147,7 +147,7 @@ export class Contents {
       if (!goesOn) Object.assign(position, { begun: offset, aheadUntil: 0 });
       position.next = offset + buffer.length;
     }
-    // The window is earned, as native/src/mount/read_ahead.h has it: no longer than what was read in order.
+    // The window is earned, as native/src/mount/read_ahead.h has it: no longer than the bytes read in order.
     const run = goesOn && position !== undefined ? Math.ceil((position.next - position.begun) / BLOCK_BYTES) : 0;
     const window = run > UNEARNED_BLOCKS ? Math.min(run, this.#aheadBlocks) : 0;
     const missing = await this.#firstMissing(content, first, end);
@@ -221,7 +221,7 @@ export class Contents {
     return content.files;
   }
 
-  /** The map first: what it says must be there. */
+  /** The map first: its blocks must be in the data file. */
   async #drop(key: string): Promise<void> {
     for (const end of ['.map', '.data']) await unlink(join(this.#directory, key + end)).catch(() => {});
   }

@@ -272,7 +272,7 @@ export class Folder implements Operations {
     return this.#link.ask({ type: 'space' }).then(decodeSpaceAnswer, () => ({ totalBytes: 0, freeBytes: 0 }));
   }
 
-  /** All of one version, or an error: ESTALE for who has seen bytes of another. */
+  /** All of one version; ESTALE for a handle that has read bytes of another. */
   async #readContent(handle: Handle, buffer: Buffer, offset: number): Promise<number> {
     const { file, position } = handle;
     for (let attempt = 1; ; attempt++) {
@@ -286,7 +286,7 @@ export class Folder implements Operations {
       const part = buffer.subarray(0, Math.max(Math.min(buffer.length, entry.size - offset), 0));
       try {
         await this.#contents.read(handle.content, file.path, part, offset, position);
-        // The pages that it fills are also those of who else has the file open.
+        // It fills page-cache pages that all handles of the file share.
         for (const one of file.handles) one.seen ??= versionOf(entry);
         return part.length;
       } catch (reason) {
@@ -313,7 +313,7 @@ export class Folder implements Operations {
     for (const handle of file.handles) if (handle.seen !== undefined) handle.seen = versionOf(entry);
   }
 
-  /** After a failure, what is known of the path is in doubt. */
+  /** After a failure the path is in doubt. */
   async #settled<T>(path: string, work: Promise<T>): Promise<T> {
     try {
       return await work;

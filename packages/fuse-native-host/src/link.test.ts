@@ -53,7 +53,7 @@ async function next(): Promise<FromHost> {
   return (await asked.next()).value as FromHost;
 }
 
-it('sends what the daemon understands', async () => {
+it('sends messages that the daemon understands', async () => {
   const key = 'ab'.repeat(16);
   const failed = { type: 'failed', systemError: errno.EACCES, reason: 'why' } as const;
   const make = { type: 'make', kind: 'directory', mode: 0o750, path: 'd/é', target: '' } as const;
@@ -69,7 +69,7 @@ it('sends what the daemon understands', async () => {
   expect(await next()).toEqual({ ...want, request: 3 });
 });
 
-it('receives what the daemon sends, however it arrives', async () => {
+it('receives messages of the daemon in any split', async () => {
   const changes: (FromDaemon & { type: 'changes' })['changes'] = [
     { kind: 'made', path: 'd/é' },
     { kind: 'removed', path: '' },
@@ -97,7 +97,7 @@ it('receives what the daemon sends, however it arrives', async () => {
     ]);
 });
 
-it('fails what is refused, what is not answered in time, and everything when the daemon has gone', async () => {
+it('fails refused and unanswered requests, and all of them when the daemon has ended', async () => {
   const list = { type: 'list', path: 'd' } as const;
   const refused = link.ask(list);
   const { request } = (await next()) as { request: number };

@@ -38,7 +38,7 @@ const contents = new Contents(cache, Number(cacheBytes), link);
 const writeBack = new WriteBack({ link, tree, contents, cache, label: label ?? '' });
 let leaving = false;
 
-// Ctrl-C is for who has started us, and who closes the link when it comes to that.
+// Ctrl-C is for the daemon that has started us; it closes the link when it ends.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('SIGTERM', () => socket.destroy());
 // Every request has failed by then.
@@ -68,7 +68,7 @@ async function begin(installed: string): Promise<void> {
   const look = setInterval(async () => {
     if (leaving || (await isMounted(folder))) return;
     clearInterval(look);
-    // Another program has unmounted it: send what was written.
+    // Another program has unmounted it: send the written bytes.
     await leave(await writeBack.drain(patienceMs));
   }, LOOK_MS);
 }

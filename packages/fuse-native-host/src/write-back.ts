@@ -25,7 +25,7 @@ export interface WriteBackOptions {
   label: string;
 }
 
-/** The files that are open, and how what was written of them comes to the other peer. */
+/** The open files, and the upload of their written bytes. */
 export class WriteBack {
   readonly #options: WriteBackOptions;
   readonly #files = new Map<string, OpenFile>();
@@ -79,7 +79,7 @@ export class WriteBack {
     return [...this.#files.values()].filter(({ unsent }) => unsent);
   }
 
-  /** The overlay of a file; created if missing. Within its turn. @param bare  nothing of what is there will be read @throws Failure */
+  /** The overlay of a file; created if missing. Within its turn. @param bare  no byte of the base will be read @throws Failure */
   async overlayOf(file: OpenFile, { bare = false } = {}): Promise<OverlayFile> {
     await this.refresh(file);
     if (file.overlay !== undefined) return file.overlay;
@@ -128,7 +128,7 @@ export class WriteBack {
     throw new Failure('ETIMEDOUT');
   }
 
-  /** Resolves when what was written stands there, with `sync` on the disk. Within its turn. @throws Failure */
+  /** Resolves when the written bytes are uploaded, with `sync` when they are on the disk there. Within its turn. @throws Failure */
   async put(file: OpenFile, sync: boolean): Promise<void> {
     const { link, tree } = this.#options;
     const { overlay } = file;

@@ -21,7 +21,7 @@ describe.skipIf(reason !== undefined)('a file that programs on both sides write'
   const run = async (way: string, amount: number) =>
     JSON.parse(await shell('exec "$@"', process.execPath, PROGRAM, way, here.at(), here.there(), `${amount}`));
 
-  it('has every line where they take turns, and each has seen what the other has closed', async () => {
+  it('has every line where they take turns, and each sees the closed writes of the other', async () => {
     await here.show();
     expect(await run('turns', 100)).toEqual({ same: true, copies: 0, unseen: 0 });
   });

@@ -11,7 +11,7 @@ const ALL = { start: 0, length: 0 };
 /** The end of any file, for the host. */
 const TO_THE_END = 2n ** 63n - 1n;
 
-/** Takes the locks of a mount host's programs at the source, and gives up what is left of them when the host ends. */
+/** Takes the locks of a mount host's programs at the source, and gives up the remaining ones when the host ends. */
 export class HostLocks {
   readonly #locks: SourceLocks | undefined;
   readonly #send: (message: Buffer) => void;

@@ -103,7 +103,7 @@ export class HostService {
     });
     this.#leaving = true;
     this.#send(flagMessage('unmount', force));
-    // The host sends what was written before it leaves.
+    // The host sends the written bytes before it leaves.
     this.#late = setTimeout(() => this.#options.host.kill(), LEAVE_MS + (force ? 0 : this.#options.patienceMs));
     try {
       const refused = await Promise.race([this.closed.then(nothing, nothing), busy]);

@@ -23,9 +23,9 @@ export interface Applied {
 }
 
 /**
- * Does what the host asks to be changed.
+ * Applies a change that the host requests.
  *
- * @param options.cache  where the host keeps what is to be put
+ * @param options.cache  where the host keeps overlay files
  */
 export async function applyChange(
   writes: SourceWrites | undefined,

@@ -110,7 +110,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     await expect.poll(() => far.does(`flock a ${there} ex`)).toBe('ok');
   });
 
-  it('show what was written under the previous lock, even to a file that was already open', async () => {
+  it('show bytes written under the previous lock, even to a file that was already open', async () => {
     const { near, far, at, there } = await three();
     for (let turn = 0; turn < 20; turn++) {
       expect(await near.does(`wait a ${at} ex 0 1`)).toBe('ok');

@@ -71,7 +71,7 @@ export interface SourceLocks {
 }
 
 /**
- * What changes a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` tells what the system there
+ * The changes of a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` tells what the system there
  * said), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or what else reading fails with. No symlink is followed.
  */
 export interface SourceWrites {
@@ -99,7 +99,7 @@ export interface SourceWrites {
   /** Syncs the names in a directory to the disk. */
   syncDirectory(path: string, options: Options): Promise<void>;
   /**
-   * Writes what was changed of a file in place.
+   * Writes the changed ranges of a file in place.
    *
    * @returns the file as it is then: the base of the next put
    * @throws  TRANSFER_SOURCE_CHANGED when it is neither the base nor what puts of the same token have left, SHARE_NOT_FOUND when it is not there

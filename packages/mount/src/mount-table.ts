@@ -48,7 +48,7 @@ function unescaped(folder: string): string {
 }
 
 /**
- * Takes away what a killed mount host has left on a folder.
+ * Removes the mount that a killed mount host has left on a folder.
  *
  * @returns whether there was something
  */

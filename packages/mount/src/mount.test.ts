@@ -30,7 +30,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     expect(await shell('ls -d "$1"', here.at())).toBe(here.at());
   });
 
-  it('caches no more of an open file than the limit, and what a reader needs', async () => {
+  it('caches an open file up to the limit plus the needs of a reader', async () => {
     const file = openSync(here.there('large'), 'w');
     ftruncateSync(file, 700 * 2 ** 20);
     for (let mib = 0; mib < 700; mib++) writeSync(file, `this is MiB ${mib}`, mib * 2 ** 20);

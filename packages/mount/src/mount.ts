@@ -42,12 +42,12 @@ export interface Mount {
    * Changes that could not be sent are in a folder of their own by then.
    */
   readonly closed: Promise<Unsent>;
-  /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
+  /** Whether the peer behind the source is connected. While it is not, the known tree is shown and stays trusted. */
   setAway(away: boolean): void;
   /**
-   * Sends what was written, unmounts, and resolves when all is cleaned up; the source stays open.
+   * Sends the written bytes, unmounts, and resolves when all is cleaned up; the source stays open.
    *
-   * @param options.force  unmount even if the folder is in use, or what was written cannot be sent
+   * @param options.force  unmount even if the folder is in use, or written bytes cannot be sent
    * @returns  changes that could not be sent, which only happens with `force`
    * @throws   MOUNT_BUSY, and the mount continues
    */

@@ -125,7 +125,7 @@ describe.skipIf(reason !== undefined)('a walk over a mounted folder', () => {
     expect(await shell(SUM, at())).toBe(await shell(SUM, there()));
   });
 
-  it('shows what it is, whatever was fetched of what it was', async () => {
+  it('shows the new version after blocks of the old one were prefetched', async () => {
     fill('many', 40, 3000);
     expect(await shell('cd "$1" && cat many/f100 many/f101 | wc -c', at())).toBe('6000');
     await shell('until [ "$(ls "$1" | grep -c data)" -ge 30 ]; do sleep 0.02; done', join(folder, 'cache'));

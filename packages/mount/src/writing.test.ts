@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     expect(await requests(write)).toBeLessThan(1.5 * writes);
   });
 
-  it('refuses what it would not keep: bits, times and reserved room', async () => {
+  it('refuses changes that it would not keep: bits, times and reserved room', async () => {
     writeFileSync(here.there('f'), 'file', { mode: 0o644 });
     utimesSync(here.there('f'), 1, 1);
     mkdirSync(here.there('d'), { mode: 0o755 });
@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     );
   });
 
-  it('shows a directory as it is to who rewinds it', async () => {
+  it('shows the current directory to a program that rewinds it', async () => {
     await here.show();
     const rewind = `opendir(my $d, '.'); my $before = readdir($d); () = readdir($d);
       mkdir('made'); rewinddir($d); print join(' ', sort readdir($d)); rmdir('made'); rewinddir($d); print ',', join(' ', sort readdir($d))`;

@@ -50,7 +50,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       writeFileSync(there('d', 'file'), 'inside');
     };
 
-    it('shows what is there: names, types, modes, times, links and content', async () => {
+    it('shows names, types, modes, times, links and content', async () => {
       withFile();
       symlinkSync('d/file', there('link'));
       symlinkSync('nowhere/../..', there('d', 'dangling'));

@@ -132,7 +132,7 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       await here.sent('g', 'theirs and ours');
     });
 
-    it('keeps what was written to a file that was there, wherever it was written', async () => {
+    it('keeps writes to an existing file at any offset', async () => {
       const before = Buffer.alloc(5 * 2 ** 20 + 77, 'before ');
       writeFileSync(there('f'), before);
       await here.show();

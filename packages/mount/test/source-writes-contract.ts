@@ -165,7 +165,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(readdirSync(folder)).toEqual([]);
     });
 
-    it('renames over what is there, where nothing is, or exchanges', async () => {
+    it('renames over an entry, only to a free name, or exchanges', async () => {
       writeFileSync(join(folder, 'other'), 'other');
       await expect(writes.rename('other', 'd/file', { how: 'keep', signal })).rejects.toMatchObject(failed('EEXIST'));
       await writes.rename('other', 'd/file', { how: 'exchange', signal });

@@ -206,7 +206,7 @@ describe('a code', () => {
     });
   });
 
-  it('whose mailbox is full is RENDEZVOUS_BUSY', async () => {
+  it('is RENDEZVOUS_BUSY when its mailbox is full', async () => {
     await rendezvous.close();
     await listener.close();
     serve({ guests: 1 });

@@ -61,7 +61,7 @@ export async function downloadElectron(options: DownloadOptions): Promise<void> 
   }
 }
 
-/** @returns  the SHA-256 of what was written, in hexadecimal */
+/** @returns  the SHA-256 of the written bytes, in hexadecimal */
 async function fetchInto(path: string, { release, platform, mirror, onProgress, signal }: DownloadOptions) {
   const { version } = release;
   const response = await fetch(`${mirror || RELEASES}v${version}/electron-v${version}-${platform}.zip`, { signal });

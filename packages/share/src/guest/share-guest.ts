@@ -80,7 +80,7 @@ export class ShareGuest {
   #remembered: boolean;
 
   /**
-   * Meets whoever shares under a code, by the secret of an earlier meeting if there is one.
+   * Meets the sharer under a code, by the secret of an earlier meeting if there is one.
    *
    * @throws NOT_A_SHARE, SHARE_FORGOTTEN; what `receive` throws of meeting; `signal.reason` on abort
    */

@@ -32,7 +32,7 @@ const MOST_GUESTS = 256;
 /**
  * Shares a folder until `signal`; resolves then.
  *
- * Any number of guests may come by the code, and whoever is lost may come back. A pull is a send of its own, with a code of its own, at the
+ * Any number of guests may come by the code, and a lost guest may return. A pull is a send of its own, with a code of its own, at the
  * same port.
  *
  * @throws USAGE, CODE_TOO_WEAK, CONFIG_INVALID, TRANSFER_SOURCE_* (the folder); RENDEZVOUS_BUSY;

@@ -9,11 +9,11 @@ export function promptTitle({ kind, about }: Asked, texts: Texts): string {
   const { t } = texts;
   if (kind === 'collision') return t('question.collision', { file: wordsOf(about.file) });
   if (kind === 'invitation') {
-    const peer = wordsOf(about.contact) || t('question.somebody');
+    const peer = wordsOf(about.contact) || t('question.unnamed');
     if (about.to === 'text') return t('question.invitationText', { peer });
     return t(about.to === 'files' ? 'question.invitationFiles' : 'question.invitationShare', { peer });
   }
-  const peer = wordsOf(about.peer) || t('question.somebody');
+  const peer = wordsOf(about.peer) || t('question.unnamed');
   if (about.text === true) return t('question.offerText', { peer });
   return t('question.offer', { peer, what: amountOf(about, texts) });
 }
