@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
 import { KeibiError } from '@keibidrop/protocol';
 import { parse } from 'smol-toml';
 import { fileError } from './disk-full.ts';
+import { writePrivate } from './private-file.ts';
 
 /** New values by key, as text; '' removes the key from the file. */
 export type ConfigChanges = Readonly<Record<string, string>>;
@@ -26,24 +25,12 @@ export async function changeConfigFile(
   let after = before;
   for (const [key, value] of Object.entries(changes)) after = withValue(after, key, value);
   assertChanged(after, changes, path);
-  const fresh = `${path}.${randomUUID()}`;
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(fresh, 'wx', 0o600);
-    try {
-      await file.writeFile(after);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await check(fresh);
-    await rename(fresh, path);
-  } catch (cause) {
-    if (!(cause instanceof KeibiError)) throw fileError('CONFIG_INVALID', path, 'written', cause);
-    throw new KeibiError(cause.code, cause.message.replaceAll(fresh, path), { cause });
-  } finally {
-    await rm(fresh, { force: true });
-  }
+  const checked = (fresh: string) =>
+    check(fresh).catch((cause) => {
+      if (!(cause instanceof KeibiError)) throw cause;
+      throw new KeibiError(cause.code, cause.message.replaceAll(fresh, path), { cause });
+    });
+  await writePrivate(path, Buffer.from(after), { replace: true, check: checked }, 'CONFIG_INVALID');
 }
 
 /** Top-level keys belong before the first table. */

@@ -56,13 +56,14 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
  * Writes a file that only this user can read. It is written completely or not at all, and is on the disk when this resolves.
  *
  * @param replace  false: keeps an existing file
+ * @param check    called with the path of the complete file before it gets its name; nothing is changed if it throws
  * @returns  whether it was written
- * @throws DISK_FULL; `unusableAs` if it cannot be written for another reason
+ * @throws DISK_FULL; `unusableAs` if it cannot be written for another reason; errors of `check`
  */
 export async function writePrivate(
   path: string,
   bytes: Uint8Array,
-  { replace }: { replace: boolean },
+  { replace, check }: { replace: boolean; check?: (fresh: string) => Promise<void> },
   unusableAs: ErrorCode = IDENTITY.unusable,
 ): Promise<boolean> {
   const fresh = `${path}.${randomUUID()}`;
@@ -75,6 +76,7 @@ export async function writePrivate(
     } finally {
       await file.close();
     }
+    await check?.(fresh);
     const written = replace ? await rename(fresh, path).then(() => true) : await linked(fresh, path);
     await syncDirectory(dirname(path));
     return written;
