@@ -8,35 +8,35 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from './browser.ts';
 import { OwnDaemon } from './own-daemon.ts';
-import { type Asked, PageServer } from './page-door.ts';
+import { type Asked, PageServer } from './page-server.ts';
 
 let sandbox: Sandbox;
 let daemon: OwnDaemon;
-let door: PageServer;
+let server: PageServer;
 beforeAll(async () => {
   sandbox = await Sandbox.open();
   await writeFile(sandbox.path('file'), 'content');
   daemon = await OwnDaemon.start(sandbox, 'me');
-  door = await PageServer.of(daemon);
+  server = await PageServer.of(daemon);
 });
 afterAll(() => sandbox.close());
 
 describe('the HTTP server of the daemon', () => {
   it('answers the same calls as the socket, as JSON', async () => {
-    const { status, text, headers } = await door.ask({});
+    const { status, text, headers } = await server.ask({});
     expect(status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({ pid: daemon.running.pid, page: door.url.host });
+    expect(JSON.parse(text)).toMatchObject({ pid: daemon.running.pid, page: server.url.host });
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(headers['access-control-allow-origin']).toBeUndefined();
     const { id } = await daemon.send({ paths: [sandbox.path('file')] });
-    const watched = await door.ask({ path: '/api/Watch', enough: (text) => text.includes('"present') });
+    const watched = await server.ask({ path: '/api/Watch', enough: (text) => text.includes('"present') });
     const events = watched.text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(events.find(({ transfer }) => transfer === id).happened.value.state).toBe('waiting');
     expect(
-      JSON.parse((await door.ask({ path: '/api/Control', body: `{"transfer":${id},"action":"cancel"}` })).text),
+      JSON.parse((await server.ask({ path: '/api/Control', body: `{"transfer":${id},"action":"cancel"}` })).text),
     ).toEqual({
       transfer: expect.objectContaining({ id, state: 'cancelled' }),
     });
@@ -60,22 +60,22 @@ describe('the HTTP server of the daemon', () => {
     ['that is too long', { body: `"${'x'.repeat(7 * 2 ** 20)}"` }, 422, 'TRANSFER_LIMIT_EXCEEDED'],
     ['with invalid arguments', { path: '/api/Send', body: '{"paths":["relative"]}' }, 400, 'USAGE'],
   ])('refuses a request %s', async (_what, asked, status, code) => {
-    const refused = await door.ask(asked);
+    const refused = await server.ask(asked);
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([status, code]);
   });
 
   it('is reached through a file that only this user can read, and closes with the daemon', async () => {
     const file = daemon.socket.replace(/sock$/, 'html');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readFile(file, 'utf8')).toContain(door.url.href);
+    expect(await readFile(file, 'utf8')).toContain(server.url.href);
   });
 });
 
 /** Attacks by a page that even knows the token: by scripts, by a form, and by a script of ours. */
-const STRANGER = `async (door, token, ours) => {
-  const post = (init) => fetch(door + '/api/Stop', { method: 'POST', body: '{}', ...init });
+const STRANGER = `async (server, token, ours) => {
+  const post = (init) => fetch(server + '/api/Stop', { method: 'POST', body: '{}', ...init });
   const outcome = (made) => made.then(({ type }) => type, () => 'refused');
-  const script = Object.assign(document.createElement('script'), { src: door + ours });
+  const script = Object.assign(document.createElement('script'), { src: server + ours });
   const loaded = new Promise((done) => {
     script.onload = () => done('loaded');
     script.onerror = () => done('refused');
@@ -84,9 +84,9 @@ const STRANGER = `async (door, token, ours) => {
   const frame = Object.assign(document.createElement('iframe'), { name: 'into' });
   const form = document.createElement('form');
   document.body.append(frame, form);
-  Object.assign(form, { method: 'post', action: door + '/api/Stop', target: 'into', enctype: 'text/plain' }).submit();
+  Object.assign(form, { method: 'post', action: server + '/api/Stop', target: 'into', enctype: 'text/plain' }).submit();
   return {
-    drop: await outcome(fetch(door + '/drop', { method: 'POST', headers: { authorization: 'Bearer ' + token } })),
+    drop: await outcome(fetch(server + '/drop', { method: 'POST', headers: { authorization: 'Bearer ' + token } })),
     withToken: await outcome(post({ headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' } })),
     simple: await outcome(post({ headers: { 'content-type': 'text/plain' } })),
     blind: await outcome(post({ mode: 'no-cors' })),
@@ -145,9 +145,9 @@ describe('the address of the page', () => {
 
 describe('the page', () => {
   it('comes from one build, and no other file of its folder or above is served', async () => {
-    const index = await door.ask({ method: 'GET', path: '/' });
+    const index = await server.ask({ method: 'GET', path: '/' });
     const [, script = ''] = /src="\.(\/assets\/[^"]+\.js)"/.exec(index.text) ?? [];
-    expect(await door.ask({ method: 'GET', path: script, headers: { authorization: '' } })).toMatchObject({
+    expect(await server.ask({ method: 'GET', path: script, headers: { authorization: '' } })).toMatchObject({
       status: 200,
       headers: expect.objectContaining({
         'content-type': 'text/javascript; charset=utf-8',
@@ -162,9 +162,9 @@ describe('the page', () => {
       '/%2e%2e/keibidrop.mjs',
       '/nothing',
     ]) {
-      expect((await door.ask({ method: 'GET', path })).status).toBe(404);
+      expect((await server.ask({ method: 'GET', path })).status).toBe(404);
     }
-    expect((await door.ask({ method: 'PUT', path: script })).status).toBe(405);
+    expect((await server.ask({ method: 'PUT', path: script })).status).toBe(405);
   });
 
   it('says what to do if it was not built', async () => {
@@ -200,8 +200,8 @@ describe.runIf(HAS_BROWSER)('in a browser', () => {
       );
       await page.goto(`file://${daemon.socket.replace(/sock$/, 'html')}`);
       await page.getByRole('navigation').getByRole('link', { name: 'Send' }).waitFor();
-      expect(page.url()).toContain(`http://${door.url.host}/`);
-      expect(page.url()).not.toContain(door.token);
+      expect(page.url()).toContain(`http://${server.url.host}/`);
+      expect(page.url()).not.toContain(server.token);
       await daemon.send({ paths: [sandbox.path('file')] });
       await page.getByRole('link', { name: /^Transfers\W*1$/ }).waitFor();
       const ours = await page.evaluate<string>("new URL(document.querySelector('script[src]').src).pathname");
@@ -209,7 +209,7 @@ describe.runIf(HAS_BROWSER)('in a browser', () => {
       const stranger = await browser.newPage();
       await stranger.goto(`http://127.0.0.1:${port}/`);
       const posted = stranger.waitForRequest((made) => made.isNavigationRequest() && made.method() === 'POST');
-      const tried = await stranger.evaluate(`(${STRANGER})('http://${door.url.host}', '${door.token}', '${ours}')`);
+      const tried = await stranger.evaluate(`(${STRANGER})('http://${server.url.host}', '${server.token}', '${ours}')`);
       const refused = 'refused';
       expect(tried).toEqual({ drop: refused, withToken: refused, simple: refused, blind: refused, script: refused });
       await posted;

@@ -41,7 +41,7 @@ const MAX_MAILBOXES = 4096;
 /** Keeps us in touch with all contacts: their presence, their invitations to us and ours to them. */
 export class ContactLinks {
   readonly #options: ContactLinksOptions;
-  readonly #door: ContactEndpoint;
+  readonly #endpoint: ContactEndpoint;
   readonly #presence: Presence;
   /** By fingerprint, as text. */
   readonly #links = new Map<string, ContactLink>();
@@ -91,7 +91,7 @@ export class ContactLinks {
     });
     this.#signal = AbortSignal.any([options.signal, this.#closing.signal]);
     this.#presence = new Presence((id, online) => this.#notifyPresence(id, online));
-    this.#door = new ContactEndpoint({
+    this.#endpoint = new ContactEndpoint({
       listen,
       reach,
       onGuest: (mailbox, guest) => this.#greet(mailbox, guest),
@@ -109,7 +109,7 @@ export class ContactLinks {
 
   /** The address at which contacts reach us. */
   get listening(): { host: string; port: number } | undefined {
-    return this.#door.listening;
+    return this.#endpoint.listening;
   }
 
   /** The current contacts, each with its presence. */
@@ -178,7 +178,7 @@ export class ContactLinks {
     this.#closing.abort(new KeibiError('SESSION_CLOSED', 'The contacts have been closed.'));
     clearInterval(this.#turning);
     this.#unwatch();
-    await this.#door.close();
+    await this.#endpoint.close();
     await this.#watching.catch(() => {});
     await this.#taking.catch(() => {});
     // Also closes links that were opened meanwhile.
@@ -297,7 +297,7 @@ export class ContactLinks {
     return {
       self,
       resident: listen !== undefined,
-      join: (mailbox, place, options) => this.#door.join(mailbox, place, options),
+      join: (mailbox, place, options) => this.#endpoint.join(mailbox, place, options),
       onHere: (here) => {
         if (isCurrent() && this.#links.has(id)) this.#presence.set(id, here);
       },
@@ -325,7 +325,7 @@ export class ContactLinks {
       .catch((reason) => this.#trouble(reason));
   }
 
-  /** Updates the door with the mailboxes to keep and to look for. */
+  /** Updates the endpoint with the mailboxes to keep and to look for. */
   async #serve(): Promise<void> {
     this.#days = mailboxDays(Date.now()).join();
     this.#owned = new Map();
@@ -336,7 +336,7 @@ export class ContactLinks {
       for (const mailbox of own) this.#owned.set(mailbox, link);
       for (const mailbox of wanted) this.#wanted.set(mailbox, link);
     }
-    await this.#door.serve([...this.#owned.keys()], [...this.#wanted.keys()]);
+    await this.#endpoint.serve([...this.#owned.keys()], [...this.#wanted.keys()]);
   }
 
   #turnPage(): void {

@@ -7,7 +7,7 @@ import { openRelayServer, type RelayServer } from '@keibidrop/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContactEndpoint, type ContactEndpointOptions, type Place } from '../src/contact-endpoint.ts';
 
-// Two doors on one machine, and a rendezvous. The use of the conversations is not tested here.
+// Two endpoints on one machine, and a rendezvous. The use of the conversations is not tested here.
 
 const OURS = 'aa'.repeat(32);
 const THEIRS = 'bb'.repeat(32);
@@ -16,24 +16,24 @@ const { signal } = new AbortController();
 
 let directory: string;
 let runtime: string | undefined;
-let doors: ContactEndpoint[];
+let endpoints: ContactEndpoint[];
 let servers: RelayServer[];
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'keibidrop-door-'));
+  directory = await mkdtemp(join(tmpdir(), 'keibidrop-contact-'));
   runtime = process.env.XDG_RUNTIME_DIR;
   process.env.XDG_RUNTIME_DIR = directory;
-  doors = [];
+  endpoints = [];
   servers = [];
 });
 afterEach(async () => {
-  await Promise.all(doors.map((door) => door.close()));
+  await Promise.all(endpoints.map((endpoint) => endpoint.close()));
   await Promise.all(servers.map((server) => server.close()));
   if (runtime === undefined) delete process.env.XDG_RUNTIME_DIR;
   else process.env.XDG_RUNTIME_DIR = runtime;
   await rm(directory, { recursive: true });
 });
 
-/** The events of a door, each kind in order. */
+/** The events of an endpoint, each kind in order. */
 class Log<T> {
   readonly all: T[] = [];
   #wake = () => {};
@@ -58,7 +58,7 @@ function open(reach: Partial<ContactEndpointOptions['reach']> = {}, { visits = f
   const guests = new Log<{ mailbox: string; conversation: Conversation }>();
   const places = new Log<Place & { mailbox: string; fresh: boolean }>();
   const line = new Log<KeibiError | undefined>();
-  const door = new ContactEndpoint({
+  const endpoint = new ContactEndpoint({
     listen: visits ? undefined : LISTEN,
     reach: { rendezvous: undefined, discovery: 'off', directOnly: false, relayOnly: false, ...reach },
     onGuest: (mailbox, conversation) => guests.add({ mailbox, conversation }),
@@ -66,8 +66,8 @@ function open(reach: Partial<ContactEndpointOptions['reach']> = {}, { visits = f
     onRendezvous: (_address, lost) => line.add(lost),
     signal,
   });
-  doors.push(door);
-  return { door, guests, places, line };
+  endpoints.push(endpoint);
+  return { endpoint, guests, places, line };
 }
 
 async function serve(port = 0): Promise<string> {
@@ -90,17 +90,17 @@ async function talk(pipe: MessagePipe, guests: Log<{ conversation: Conversation 
   pipe.close();
 }
 
-describe('two doors', () => {
+describe('two endpoints', () => {
   it('find one another on this machine, whichever starts first', async () => {
     const [one, other] = [open(), open()];
-    await one.door.serve([OURS], [THEIRS]);
-    await other.door.serve([THEIRS], [OURS]);
+    await one.endpoint.serve([OURS], [THEIRS]);
+    await other.endpoint.serve([THEIRS], [OURS]);
     const place = await other.places.until(anything);
     expect(place).toMatchObject({ mailbox: OURS, transport: 'local', fresh: false });
-    await talk(await other.door.join(OURS, place, { signal }), one.guests);
+    await talk(await other.endpoint.join(OURS, place, { signal }), one.guests);
     const back = await one.places.until(anything);
     expect(back).toMatchObject({ mailbox: THEIRS, transport: 'local' });
-    await talk(await one.door.join(THEIRS, back, { signal }), other.guests);
+    await talk(await one.endpoint.join(THEIRS, back, { signal }), other.guests);
   });
 
   it('meet at a rendezvous alone, over one connection each for all their mailboxes', async () => {
@@ -109,16 +109,16 @@ describe('two doors', () => {
       Array.from({ length: 200 }, (_, i) => digit + i.toString(16).padStart(63, '0'));
     const [one, other] = [open({ rendezvous, relayOnly: true }), open({ rendezvous, relayOnly: true })];
     await Promise.all([
-      one.door.serve(mailboxes('a'), mailboxes('b')),
-      other.door.serve(mailboxes('b'), mailboxes('a')),
+      one.endpoint.serve(mailboxes('a'), mailboxes('b')),
+      other.endpoint.serve(mailboxes('b'), mailboxes('a')),
     ]);
     await Promise.all([one.line.until((lost) => lost === undefined), other.line.until((lost) => lost === undefined)]);
     expect(servers[0]?.stats().rendezvous).toMatchObject({ connections: 2, guessesRefused: 0 });
     const [last] = mailboxes('a').slice(-1) as [string];
     const place = await other.places.until(({ mailbox }) => mailbox === last);
     expect(place).toMatchObject({ transport: 'rendezvous', fresh: true });
-    await talk(await other.door.join(last, place, { signal }), one.guests);
-    await expect(other.door.join('cc'.repeat(32), place, { signal })).rejects.toMatchObject({
+    await talk(await other.endpoint.join(last, place, { signal }), one.guests);
+    await expect(other.endpoint.join('cc'.repeat(32), place, { signal })).rejects.toMatchObject({
       code: 'RENDEZVOUS_NOT_FOUND',
     });
   });
@@ -126,8 +126,8 @@ describe('two doors', () => {
   it('return to a rendezvous that was down, and report both', async () => {
     const rendezvous = await serve();
     const [one, other] = [open({ rendezvous }), open({ rendezvous, relayOnly: true }, { visits: true })];
-    await one.door.serve([OURS], []);
-    await other.door.serve([], [OURS]);
+    await one.endpoint.serve([OURS], []);
+    await other.endpoint.serve([], [OURS]);
     await Promise.all([one.line.until((lost) => lost === undefined), other.places.until(anything)]);
     await servers.pop()?.close();
     for (const { line } of [one, other]) await line.until((lost) => lost?.code === 'RENDEZVOUS_UNREACHABLE');
@@ -136,16 +136,18 @@ describe('two doors', () => {
     for (const { line } of [one, other]) await line.until(() => line.all.length === 3);
     await other.places.until(() => other.places.all.length > again);
     const place = other.places.all.at(-1) as Place;
-    await talk(await other.door.join(OURS, place, { signal }), one.guests);
+    await talk(await other.endpoint.join(OURS, place, { signal }), one.guests);
   });
 
   it('withdraw their announcements when they close', async () => {
     const [one, other] = [open(), open()];
-    await one.door.serve([OURS], []);
-    await one.door.close();
-    await other.door.serve([], [OURS]);
-    const place = { transport: 'local', host: '127.0.0.1', port: one.door.listening?.port ?? 0 } as const;
-    await expect(other.door.join(OURS, place, { signal })).rejects.toMatchObject({ code: 'RENDEZVOUS_UNREACHABLE' });
+    await one.endpoint.serve([OURS], []);
+    await one.endpoint.close();
+    await other.endpoint.serve([], [OURS]);
+    const place = { transport: 'local', host: '127.0.0.1', port: one.endpoint.listening?.port ?? 0 } as const;
+    await expect(other.endpoint.join(OURS, place, { signal })).rejects.toMatchObject({
+      code: 'RENDEZVOUS_UNREACHABLE',
+    });
     expect(other.places.all).toEqual([]);
   });
 });
@@ -153,10 +155,10 @@ describe('two doors', () => {
 describe('a visitor', () => {
   it('cannot be visited', async () => {
     const [visitor, other] = [open({}, { visits: true }), open()];
-    await visitor.door.serve([], [THEIRS]);
-    expect(visitor.door.listening).toBeUndefined();
-    await other.door.serve([THEIRS], [OURS]);
-    await talk(await visitor.door.join(THEIRS, await visitor.places.until(anything), { signal }), other.guests);
+    await visitor.endpoint.serve([], [THEIRS]);
+    expect(visitor.endpoint.listening).toBeUndefined();
+    await other.endpoint.serve([THEIRS], [OURS]);
+    await talk(await visitor.endpoint.join(THEIRS, await visitor.places.until(anything), { signal }), other.guests);
     expect(other.places.all).toEqual([]);
   });
 });

@@ -6,12 +6,12 @@ import type { HostPort } from './host-port.ts';
 import { ANY_ADDRESS, isRunning, type RegistryOptions } from './registry.ts';
 import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 
-/** A door of this machine and user, with its mailboxes. `host` and `port` reach it from this machine. */
+/** An endpoint of this machine and user, with its mailboxes. `host` and `port` reach it from this machine. */
 export interface RegisteredEndpoint extends HostPort {
   readonly mailboxes: ReadonlySet<string>;
 }
 
-/** The file by which a door announces itself to this user's other programs. It is replaced atomically. */
+/** The file by which an endpoint announces itself to this user's other programs. It is replaced atomically. */
 export interface EndpointEntry {
   /** Replaces the announced mailboxes. */
   announce(mailboxes: readonly string[]): Promise<void>;
@@ -27,7 +27,7 @@ const ENTRY = /^[0-9a-f-]{36}\.json$/;
 const MAILBOX = /^[0-9a-f]{64}$/;
 
 /**
- * Registers a door for this machine and user.
+ * Registers an endpoint for this machine and user.
  * @param listening  the bound address; an unspecified address is announced as loopback
  * @throws           CONFIG_INVALID if other users can access the runtime directory
  */
@@ -35,32 +35,32 @@ export async function registerEndpoint(
   listening: HostPort,
   { directory = runtimeDirectory() }: RegistryOptions = {},
 ): Promise<EndpointEntry> {
-  const doors = join(directory, 'doors');
+  const endpoints = join(directory, 'endpoints');
   await makePrivate(directory);
-  await makePrivate(doors);
+  await makePrivate(endpoints);
   const name = randomUUID();
-  const file = join(doors, `${name}.json`);
+  const file = join(endpoints, `${name}.json`);
   const { host, port } = listening;
   return {
     async announce(mailboxes) {
       const entry = { host: ANY_ADDRESS[host] ?? host, port, pid: process.pid, mailboxes };
-      const draft = join(doors, `.${name}`);
-      await writeFile(draft, JSON.stringify(entry), { mode: 0o600 });
-      await rename(draft, file);
+      const unfinished = join(endpoints, `.${name}`);
+      await writeFile(unfinished, JSON.stringify(entry), { mode: 0o600 });
+      await rename(unfinished, file);
     },
     withdraw: () => unlink(file).catch(() => {}),
   };
 }
 
-/** The doors of this machine and user. @throws CONFIG_INVALID as `registerEndpoint` does */
+/** The endpoints of this machine and user. @throws CONFIG_INVALID as `registerEndpoint` does */
 export async function endpointsHere({
   directory = runtimeDirectory(),
 }: RegistryOptions = {}): Promise<RegisteredEndpoint[]> {
-  const doors = join(directory, 'doors');
-  if (!(await assertPrivate(directory)) || !(await assertPrivate(doors))) return [];
-  const files = (await readdir(doors)).filter((name) => ENTRY.test(name)).slice(0, MAX_ENDPOINTS);
-  const found = await Promise.all(files.map((name) => readEndpoint(join(doors, name))));
-  return found.flatMap((door) => door ?? []);
+  const endpoints = join(directory, 'endpoints');
+  if (!(await assertPrivate(directory)) || !(await assertPrivate(endpoints))) return [];
+  const files = (await readdir(endpoints)).filter((name) => ENTRY.test(name)).slice(0, MAX_ENDPOINTS);
+  const found = await Promise.all(files.map((name) => readEndpoint(join(endpoints, name))));
+  return found.flatMap((endpoint) => endpoint ?? []);
 }
 
 /** File names are never reused, so a dead process's file can be removed without a race. */

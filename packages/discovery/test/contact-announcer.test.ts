@@ -21,16 +21,16 @@ const LISTENING = { host: '127.0.0.1', port: 26432 };
 const many = (count: number) => Array.from({ length: count }, () => randomBytes(32).toString('hex'));
 
 let port: number;
-let doors: ContactAnnouncer[];
+let endpoints: ContactAnnouncer[];
 beforeEach(() => {
   port = randomInt(30_000, 60_000);
-  doors = [];
+  endpoints = [];
 });
 afterEach(async () => {
-  await Promise.all(doors.map((door) => door.close()));
+  await Promise.all(endpoints.map((endpoint) => endpoint.close()));
 });
 
-/** A door with the list of what it found, in order. */
+/** An endpoint with the list of what it found, in order. */
 function open() {
   const found: (HostPort & { mailbox: string })[] = [];
   let wake = () => {};
@@ -38,8 +38,8 @@ function open() {
     found.push({ mailbox, ...place });
     wake();
   };
-  const door = new ContactAnnouncer({ discovery: { interface: 'lo' }, port, onFound });
-  doors.push(door);
+  const endpoint = new ContactAnnouncer({ discovery: { interface: 'lo' }, port, onFound });
+  endpoints.push(endpoint);
   const until = async (count: number) => {
     while (found.length < count) {
       await new Promise<void>((resolve) => {
@@ -48,40 +48,40 @@ function open() {
     }
     return found;
   };
-  return { door, found, until };
+  return { endpoint, found, until };
 }
 
-describe('doors on a network', () => {
+describe('endpoints on a network', () => {
   it.each(['before', 'after'])('are found by listeners that start %s the announcement', async (order) => {
     const [theirs, ours] = [open(), open()];
-    if (order === 'before') theirs.door.announce(LISTENING, [...many(50), MAILBOX]);
-    ours.door.want([OTHER, MAILBOX]);
-    if (order === 'after') theirs.door.announce(LISTENING, [...many(50), MAILBOX]);
+    if (order === 'before') theirs.endpoint.announce(LISTENING, [...many(50), MAILBOX]);
+    ours.endpoint.want([OTHER, MAILBOX]);
+    if (order === 'after') theirs.endpoint.announce(LISTENING, [...many(50), MAILBOX]);
     expect((await ours.until(1))[0]).toEqual({ mailbox: MAILBOX, ...LISTENING });
     expect(ours.found.every(({ mailbox }) => mailbox === MAILBOX)).toBe(true);
   });
 
   it('heard earlier are found without a query when they become wanted', async () => {
     const [theirs, ours] = [open(), open()];
-    ours.door.want([OTHER]);
-    theirs.door.announce(LISTENING, [MAILBOX, OTHER]);
+    ours.endpoint.want([OTHER]);
+    theirs.endpoint.announce(LISTENING, [MAILBOX, OTHER]);
     await ours.until(1);
     const before = ours.found.length;
-    ours.door.want([OTHER, MAILBOX]);
+    ours.endpoint.want([OTHER, MAILBOX]);
     expect(ours.found.slice(before)).toContainEqual({ mailbox: MAILBOX, ...LISTENING });
   });
 
   it('are announced only where they can be dialled', async () => {
     const [far, near, ours] = [open(), open(), open()];
-    far.door.announce({ host: '192.0.2.1', port: 1 }, [OTHER]);
-    ours.door.want([OTHER, MAILBOX]);
-    near.door.announce(LISTENING, [MAILBOX]);
+    far.endpoint.announce({ host: '192.0.2.1', port: 1 }, [OTHER]);
+    ours.endpoint.want([OTHER, MAILBOX]);
+    near.endpoint.announce(LISTENING, [MAILBOX]);
     await ours.until(2);
     expect(ours.found.filter(({ mailbox }) => mailbox === OTHER)).toEqual([]);
   });
 });
 
-describe('the records of a door', () => {
+describe('the records of an endpoint', () => {
   const offers = createEndpointOffers([...many(40), MAILBOX], 26432);
 
   it('have a constant number of marks, and are absent without a mailbox', () => {

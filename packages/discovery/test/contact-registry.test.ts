@@ -10,13 +10,13 @@ const MAILBOX = 'ab'.repeat(32);
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'keibidrop-doors-'));
+  directory = await mkdtemp(join(tmpdir(), 'keibidrop-endpoints-'));
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const files = () => readdir(join(directory, 'doors'));
+const files = () => readdir(join(directory, 'endpoints'));
 
-describe('a door of this machine', () => {
+describe('an endpoint of this machine', () => {
   it('announces its current mailboxes, and disappears when it is withdrawn', async () => {
     expect(await endpointsHere({ directory })).toEqual([]);
     const entry = await registerEndpoint({ host: '::', port: 7 }, { directory });
@@ -43,7 +43,7 @@ describe('a door of this machine', () => {
     await entry.announce([MAILBOX]);
     const { pid } = spawnSync(process.execPath, ['--version']);
     const name = (digit: string) => `${digit.repeat(8)}-0000-0000-0000-000000000000.json`;
-    const at = (digit: string) => join(directory, 'doors', name(digit));
+    const at = (digit: string) => join(directory, 'endpoints', name(digit));
     await writeFile(at('a'), JSON.stringify({ host: '127.0.0.1', port: 8, pid, mailboxes: [MAILBOX] }));
     await writeFile(at('b'), 'not JSON');
     await writeFile(at('c'), JSON.stringify({ host: '127.0.0.1', port: 0, pid: process.pid, mailboxes: [MAILBOX] }));

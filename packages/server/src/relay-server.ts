@@ -26,7 +26,7 @@ export class RunningRelayServer implements RelayServer {
   readonly #listener: Listener;
   readonly #rendezvous: RendezvousServer;
   readonly #share: MailboxShare | undefined;
-  readonly #door: TlsListener | undefined;
+  readonly #tls: TlsListener | undefined;
   readonly #pages: StatusPages;
   /** Connections of a kind that this server does not serve. */
   #unserved = 0;
@@ -38,7 +38,7 @@ export class RunningRelayServer implements RelayServer {
   /** @throws CONFIG_INVALID if the port cannot be used */
   constructor({ listen, limits, log, advertise, certificate }: RelayServerOptions, share: MailboxShare | undefined) {
     this.#share = share;
-    this.#door = certificate && new TlsListener(certificate, (secure, kind) => this.#serve(secure, kind));
+    this.#tls = certificate && new TlsListener(certificate, (secure, kind) => this.#serve(secure, kind));
     this.#limits = { ...DEFAULT_RELAY_LIMITS, ...limits };
     this.#log = pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, log);
     this.#rendezvous = new RendezvousServer({
@@ -54,7 +54,7 @@ export class RunningRelayServer implements RelayServer {
     this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
     this.host = this.#listener.host;
     this.port = this.#listener.port;
-    this.#door?.watch(() => this.reloadCertificate());
+    this.#tls?.watch(() => this.reloadCertificate());
     this.#log.info({ host: this.host, port: this.port }, 'listening');
     void this.#rendezvous.ready().catch(() => {});
   }
@@ -63,7 +63,7 @@ export class RunningRelayServer implements RelayServer {
     return {
       relay: this.#listener.relayStats(),
       rendezvous: this.#rendezvous.stats,
-      tls: this.#door?.drops ?? NO_TLS,
+      tls: this.#tls?.drops ?? NO_TLS,
       pages: this.#pages.drops,
       unserved: this.#unserved,
     };
@@ -71,7 +71,7 @@ export class RunningRelayServer implements RelayServer {
 
   reloadCertificate(): void {
     try {
-      this.#door?.reload();
+      this.#tls?.reload();
       this.#log.info('certificate read again');
     } catch (reason) {
       this.#log.error(
@@ -98,7 +98,7 @@ export class RunningRelayServer implements RelayServer {
     this.#reportDrops();
     const { joined, bytes, pairs } = this.stats().relay;
     this.#pages.close();
-    this.#door?.close();
+    this.#tls?.close();
     await this.#rendezvous.close();
     this.#share?.close();
     await this.#listener.close();
@@ -109,7 +109,7 @@ export class RunningRelayServer implements RelayServer {
   #accept({ kind, fd, remoteAddress }: Incoming): void {
     const socket = new Socket({ fd, readable: true, writable: true });
     this.#log.debug({ kind, remoteAddress }, 'connection');
-    if (kind === 'tls' && this.#door) this.#door.attach(socket);
+    if (kind === 'tls' && this.#tls) this.#tls.attach(socket);
     else this.#serve(socket, kind);
   }
 

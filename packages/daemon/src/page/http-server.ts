@@ -81,10 +81,10 @@ export class HttpServer {
 
   /** @param kept  the previous address of the page */
   static async open(behind: ServedByHttp, kept: PagePlace | undefined): Promise<HttpServer> {
-    const door = new HttpServer(behind, await readPage(behind.pageDir));
-    door.#place = await listenForPage(door.#server, kept);
-    door.#known = new PageKeys(door.#place.secret, door.address);
-    return door;
+    const opened = new HttpServer(behind, await readPage(behind.pageDir));
+    opened.#place = await listenForPage(opened.#server, kept);
+    opened.#known = new PageKeys(opened.#place.secret, opened.address);
+    return opened;
   }
 
   /** The page's address, which is stored for the next daemon. */

@@ -15,7 +15,7 @@ export class PageServer {
   readonly #file: string;
   readonly #behind: () => ServedByHttp;
   readonly #onTrouble: (error: KeibiError) => void;
-  #door: Promise<HttpServer> | undefined;
+  #server: Promise<HttpServer> | undefined;
   #address: string | undefined;
 
   /** @param onTrouble  reports an error that no client waits for */
@@ -47,39 +47,39 @@ export class PageServer {
 
   /** Returns a URL that opens once, and a file that leads there: every user of the machine can read a browser's command line. */
   async open(): Promise<{ url: string; file: string; token: string }> {
-    const door = await this.#opened();
+    const server = await this.#opened();
     const file = this.#launcher;
-    const url = door.newUrl();
+    const url = server.newUrl();
     await writePrivate(file, Buffer.from(leadingTo(url)), { replace: true }, 'CONFIG_INVALID');
-    return { url, file, token: door.token };
+    return { url, file, token: server.token };
   }
 
   async close(): Promise<void> {
-    if (this.#door === undefined) return;
-    await (await this.#door).close();
+    if (this.#server === undefined) return;
+    await (await this.#server).close();
     await rm(this.#launcher, { force: true });
   }
 
   #opened(): Promise<HttpServer> {
-    this.#door ??= this.#open().catch((reason) => {
-      this.#door = undefined;
+    this.#server ??= this.#open().catch((reason) => {
+      this.#server = undefined;
       throw reason;
     });
-    return this.#door;
+    return this.#server;
   }
 
   async #open(): Promise<HttpServer> {
     const kept = await readPagePlace(this.#file);
-    const { HttpServer: Door } = await import('./http-server.ts');
-    const door = await Door.open(this.#behind(), kept);
-    this.#address = door.address;
-    if (kept !== undefined && kept.port !== door.place.port) {
-      const text = `Another program has port ${kept.port}, so the page has moved to ${door.address}. Open it with keibidrop ui.`;
+    const { HttpServer: Server } = await import('./http-server.ts');
+    const server = await Server.open(this.#behind(), kept);
+    this.#address = server.address;
+    if (kept !== undefined && kept.port !== server.place.port) {
+      const text = `Another program has port ${kept.port}, so the page has moved to ${server.address}. Open it with keibidrop ui.`;
       this.#onTrouble(new KeibiError('CONFIG_INVALID', text));
     }
     // Without a stored address the page works until the daemon ends.
-    if (kept !== door.place) await keepPagePlace(this.#file, door.place).catch(this.#onTrouble);
-    return door;
+    if (kept !== server.place) await keepPagePlace(this.#file, server.place).catch(this.#onTrouble);
+    return server;
   }
 }
 

@@ -17,23 +17,23 @@ export interface ContactAnnouncerOptions {
   discovery: Discovery;
   /** Multicast DNS port. A port other than 5353 isolates a test. */
   port?: number;
-  /** Called each time a door with a wanted mailbox is heard. */
+  /** Called each time an endpoint with a wanted mailbox is heard. */
   onFound(mailbox: string, place: HostPort): void;
 }
 
 /** Interval at which new and lost networks are detected. */
 const RESCAN_MS = 1000;
-/** Interval of queries. Known doors do not answer, so a query usually costs a network one packet. */
+/** Interval of queries. Known endpoints do not answer, so a query usually costs a network one packet. */
 const ASK_EVERY_MS = 5000;
-/** Delay of the second query, in case the first was lost. A door that has just announced itself may answer by then. */
+/** Delay of the second query, in case the first was lost. An endpoint that has just announced itself may answer by then. */
 const ASK_AGAIN_MS = 1100;
 /** RFC 6762 6: a record is multicast at most once per interval. */
 const ANSWER_INTERVAL_MS = 1000;
-/** Doors that are remembered, and new ones examined per second: each costs a hash for every wanted mailbox. */
+/** Endpoints that are remembered, and new ones examined per second: each costs a hash for every wanted mailbox. */
 const MAX_HEARD = 256;
 const MAX_NEW_A_SECOND = 64;
 
-/** A door heard from one address. */
+/** An endpoint heard from one address. */
 interface Heard {
   readonly offer: EndpointOffer;
   readonly place: HostPort;
@@ -42,9 +42,9 @@ interface Heard {
 }
 
 /**
- * Announces our door on this machine's networks and listens for the doors of contacts, with one socket per network (PROTOCOL 10).
+ * Announces our endpoint on this machine's networks and listens for the endpoints of contacts, with one socket per network (PROTOCOL 10).
  *
- * Doors already present hear the announcement of a new one; a new one finds them by a query.
+ * Endpoints already present hear the announcement of a new one; a new one finds them by a query.
  */
 export class ContactAnnouncer {
   readonly #options: Required<ContactAnnouncerOptions>;
@@ -81,7 +81,7 @@ export class ContactAnnouncer {
     for (const voice of this.#voices.values()) if (voice?.tells) voice.replace(before, this.#offers);
   }
 
-  /** Sets the mailboxes to listen for. Doors heard earlier are matched too. */
+  /** Sets the mailboxes to listen for. Endpoints heard earlier are matched too. */
   want(mailboxes: readonly string[]): void {
     if (isSame(mailboxes, this.#wanted)) return;
     this.#wanted = [...mailboxes];
@@ -92,7 +92,7 @@ export class ContactAnnouncer {
     this.ask();
   }
 
-  /** Queries all networks for doors, unless no mailbox is wanted. */
+  /** Queries all networks for endpoints, unless no mailbox is wanted. */
   ask(): void {
     if (this.#closed || this.#wanted.length === 0) return;
     const now = performance.now();
@@ -172,7 +172,7 @@ export class ContactAnnouncer {
   }
 }
 
-/** The announcement of our door on one network. */
+/** The announcement of our endpoint on one network. */
 class Voice {
   readonly link: LanLink;
   readonly #reaches: () => boolean;
@@ -184,7 +184,7 @@ class Voice {
     this.#reaches = reaches;
   }
 
-  /** Whether our door can be reached from this network. */
+  /** Whether our endpoint can be reached from this network. */
   get tells(): boolean {
     return this.#reaches();
   }

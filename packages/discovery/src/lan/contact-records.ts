@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import type { QueryOutgoingPacket, QueryPacket, ResponsePacket } from 'multicast-dns';
 import { type LanRecord, markOf } from './lan-records.ts';
 
-/** One advertisement of a door, the endpoint for a user's contacts (PROTOCOL 10). It does not reveal the user. */
+/** One advertisement of an endpoint, where a user's contacts reach it (PROTOCOL 10). It does not reveal the user. */
 export interface EndpointOffer {
   /** Random and new for each offer: 16 lower hex digits. */
   readonly name: string;
@@ -22,12 +22,12 @@ export const MARKS_OF_OFFER = 32;
 const MAX_QUESTIONS = 32;
 const MAX_RECORDS = 64;
 const MAX_STRINGS = MARKS_OF_OFFER + 4;
-/** Doors that a query lists as known; more would make the packet too long. */
+/** Endpoints that a query lists as known; more would make the packet too long. */
 const MAX_KNOWN = 24;
 const INSTANCE = /^([0-9a-f]{16})\._keibidrop-door\._tcp\.local$/;
 const MARK = /^m=([0-9a-f]{16})$/;
 
-/** The offers of a door, under fresh random names. @param mailboxes 32 bytes as lower hex each */
+/** The offers of an endpoint, under fresh random names. @param mailboxes 32 bytes as lower hex each */
 export function createEndpointOffers(mailboxes: readonly string[], port: number): EndpointOffer[] {
   const offers: EndpointOffer[] = [];
   for (let start = 0; start < mailboxes.length; start += MARKS_OF_OFFER) {
@@ -40,7 +40,7 @@ export function createEndpointOffers(mailboxes: readonly string[], port: number)
   return offers;
 }
 
-/** The query that every door answers, except those listed as heard a moment ago. */
+/** The query that every endpoint answers, except those listed as heard a moment ago. */
 export function endpointQuery(heard: readonly { name: string; ageMs: number }[]): QueryOutgoingPacket {
   const known = heard.slice(0, MAX_KNOWN).flatMap(({ name, ageMs }): LanRecord[] => {
     const ttl = TTL_SECONDS - Math.ceil(ageMs / 1000);
@@ -49,7 +49,7 @@ export function endpointQuery(heard: readonly { name: string; ageMs: number }[])
   return { questions: [{ type: 'PTR', name: SERVICE }], answers: known };
 }
 
-/** Whether a query asks for doors and does not list this one as known (RFC 6762 7.1). @param query  from any host on the network */
+/** Whether a query asks for endpoints and does not list this one as known (RFC 6762 7.1). @param query  from any host on the network */
 export function asksForEndpoint(
   { name }: EndpointOffer,
   { questions = [], answers = [] }: Pick<Partial<QueryPacket>, 'questions' | 'answers'>,
@@ -77,7 +77,7 @@ export function endpointRecordsOf({ name, port, marks }: EndpointOffer, address:
 }
 
 /**
- * The doors in a response. Skips records that are not a complete door, and ignores addresses in records.
+ * The endpoints in a response. Skips records that are not a complete endpoint, and ignores addresses in records.
  * @param response  from any host on the network
  */
 export function endpointsIn({

@@ -3,7 +3,7 @@ import { ApiError, type FoundFile, type GatheredItem, type Taken, type TakeOptio
 import { joined } from './gather.ts';
 
 /** Address and authorization for uploads from a browser (docs/architecture/daemon.md). */
-export interface DropDoor {
+export interface UploadTarget {
   readonly url: string;
   readonly authorization: string;
 }
@@ -12,12 +12,16 @@ export interface DropDoor {
 const AT_ONCE = 4;
 
 /** Copies a browser's files to the daemon. Returns the name of the drop that holds them. */
-export async function upload(items: readonly GatheredItem[], door: DropDoor, options: TakeOptions): Promise<Taken> {
+export async function upload(
+  items: readonly GatheredItem[],
+  target: UploadTarget,
+  options: TakeOptions,
+): Promise<Taken> {
   const { signal, onProgress } = options;
   const found = joined(items);
   const total = found.reduce((sum, { file }) => sum + (file?.size ?? 0), 0);
   onProgress(0, total);
-  const opened = await request('POST', door.url, { ...door, signal, body: JSON.stringify({ bytes: total }) });
+  const opened = await request('POST', target.url, { ...target, signal, body: JSON.stringify({ bytes: total }) });
   const { drop } = JSON.parse(opened) as { drop: string };
   const over = new AbortController();
   const stop = () => over.abort();
@@ -25,9 +29,9 @@ export async function upload(items: readonly GatheredItem[], door: DropDoor, opt
   const sent = new Map<FoundFile, number>();
   let taken = 0;
   const put = async (each: FoundFile) => {
-    const place = `${door.url}/${drop}/${each.path.split('/').map(encodeURIComponent).join('/')}`;
+    const place = `${target.url}/${drop}/${each.path.split('/').map(encodeURIComponent).join('/')}`;
     await request('PUT', each.file === undefined ? `${place}/` : place, {
-      ...door,
+      ...target,
       signal: over.signal,
       ...(each.file !== undefined && { body: each.file, modified: each.file.lastModified }),
       onSent(bytes) {
@@ -47,7 +51,9 @@ export async function upload(items: readonly GatheredItem[], door: DropDoor, opt
     return { drop };
   } catch (reason) {
     over.abort();
-    void request('DELETE', `${door.url}/${drop}`, { ...door, signal: new AbortController().signal }).catch(() => {});
+    void request('DELETE', `${target.url}/${drop}`, { ...target, signal: new AbortController().signal }).catch(
+      () => {},
+    );
     throw reason;
   } finally {
     signal.removeEventListener('abort', stop);
