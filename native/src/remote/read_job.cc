@@ -116,7 +116,7 @@ void ReadJob::Release(uint32_t file) {
   renumbered_.erase(file);
   const auto found = files_.find(number);
   if (found == files_.end() || found->second->released) return;
-  for (const Waiter& waiter : found->second->waiters) SettleLocked(waiter.want, Status::Of(Code::kCancelled));
+  for (const Waiter& waiter : found->second->waiters) ReportLocked(waiter.want, Status::Of(Code::kCancelled));
   found->second->waiters.clear();
   GiveUpLocked(number, found->second.get());
   FlushLocked();
@@ -273,7 +273,7 @@ void ReadJob::ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, St
   if (!written.ok()) {
     std::erase_if(file->waiters, [&](const Waiter& waiter) {
       const bool concerned = waiter.first < run.first + run.count && run.first < waiter.first + waiter.count;
-      if (concerned) SettleLocked(waiter.want, written);
+      if (concerned) ReportLocked(waiter.want, written);
       return concerned;
     });
   }
@@ -285,7 +285,7 @@ void ReadJob::SettleLocked(uint32_t number, ReadFile* file) {
   std::vector<uint32_t> fresh;
   std::erase_if(file->waiters, [&](const Waiter& waiter) {
     const bool here = file->cache->HasAll(waiter.first, waiter.count);
-    if (here) SettleLocked(waiter.want, Status::Ok());
+    if (here) ReportLocked(waiter.want, Status::Ok());
     if (!here) file->AskFor(waiter.first, waiter.count, /*ahead=*/false, Clock::now(), &fresh);
     return here;
   });
@@ -294,11 +294,11 @@ void ReadJob::SettleLocked(uint32_t number, ReadFile* file) {
 
 void ReadJob::FailLocked(ReadFile* file, Status status) {
   file->failed = status;
-  for (const Waiter& waiter : file->waiters) SettleLocked(waiter.want, status);
+  for (const Waiter& waiter : file->waiters) ReportLocked(waiter.want, status);
   file->waiters.clear();
 }
 
-void ReadJob::SettleLocked(uint32_t want, Status status) {
+void ReadJob::ReportLocked(uint32_t want, Status status) {
   news_.settled.push_back({want, status});
   wake_();
 }

@@ -89,7 +89,7 @@ class ReadJob : private AnswerSink {
   void ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, core::Status written);
   void SettleLocked(uint32_t number, ReadFile* file);
   void FailLocked(ReadFile* file, core::Status status);
-  void SettleLocked(uint32_t want, core::Status status);
+  void ReportLocked(uint32_t want, core::Status status);
   uint32_t AheadBlocksLocked() const;
 
   RateLimiter limiter_;
