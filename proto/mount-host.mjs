@@ -138,7 +138,7 @@ export const fromDaemon = {
   page: { type: 0x82, about: 'Entries as in a manifest (PROTOCOL 6), without parents.', fields: { body: 'bytes' } },
   changes: {
     type: 0x83,
-    fields: { changes: { toEnd: { kind: [null, 'made', 'changed', 'removed'], path: 'text' } } },
+    fields: { changes: { toEnd: { kind: [null, 'replaced', 'changed', 'removed', 'created'], path: 'text' } } },
   },
   watched: {
     type: 0x84,

@@ -86,7 +86,7 @@ it('list --watch reports changes, for people and for programs', async () => {
   await writeFile(sandbox.path('photos', 'elsewhere'), '');
   await writeFile(sandbox.path('photos', 'holiday', 'new'), '');
   const { changes } = await watching.until('changes');
-  expect(changes).toEqual([{ kind: 'made', path: 'holiday/new' }]);
+  expect(changes).toEqual([{ kind: 'created', path: 'holiday/new' }]);
   await rm(sandbox.path('photos', 'elsewhere'));
   watching.kill('SIGINT');
   expect(await watching.ended).toBe(130);

@@ -2,8 +2,11 @@
 import { assertFunction, assertText } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
-/** The fate of a path. For a directory that was made, moved here or removed it covers everything below. */
-export type ChangeKind = 'made' | 'changed' | 'removed';
+/**
+ * The fate of a path: `created` under a free name, or `replaced` by an entry that was moved there or made again after a
+ * removal. All but `changed` cover everything below a directory.
+ */
+export type ChangeKind = 'created' | 'changed' | 'removed' | 'replaced';
 
 export interface Change {
   kind: ChangeKind;
@@ -34,7 +37,7 @@ interface ChangeWatchBinding {
   ChangeWatch: new (folder: string, onWake: () => void) => NativeChangeWatch;
 }
 
-const KINDS: readonly ChangeKind[] = ['changed', 'made', 'changed', 'removed'];
+const KINDS: readonly ChangeKind[] = ['changed', 'replaced', 'changed', 'removed', 'created'];
 
 /** Watches a folder recursively, on its own thread; no symlink is followed. */
 export class ChangeWatch {

@@ -136,10 +136,9 @@ void Server::OnDaemon(Type type, mount::Reader body) {
 
 void Server::OnChanges(mount::Reader body) {
   for (const auto& [kind, path] : mount::message::Changes::Parse(body).changes) {
-    const auto change = static_cast<uint8_t>(kind);
-    if (change < 1 || change > 3) return;
+    if (kind < InodeTable::Change::kReplaced || kind > InodeTable::Change::kCreated) return;
     std::vector<uint64_t> look;
-    parts_.notifier.Notify(parts_.inodes.Apply(static_cast<InodeTable::Change>(change), path, &look));
+    parts_.notifier.Notify(parts_.inodes.Apply(kind, path, &look));
     for (const uint64_t ino : look) parts_.requests.Verify(ino);
   }
 }

@@ -323,7 +323,8 @@ InodeTable::Invalidations InodeTable::Apply(Change change, std::string_view path
     node->announced = true;
     return announced;
   }
-  if (node != nullptr && node->own && !(node->IsDirectory() && change == Change::kMade)) {
+  const bool is_new = change == Change::kCreated || change == Change::kReplaced;
+  if (node != nullptr && node->own && !(node->IsDirectory() && is_new)) {
     look->push_back(node->ino);
     return announced;
   }
@@ -335,13 +336,17 @@ InodeTable::Invalidations InodeTable::Apply(Change change, std::string_view path
       Believed(parent->list_known, parent->list_doubted, parent->list_seen)) {
     return announced;  // already invalidated
   }
-  if (change == Change::kChanged && node != nullptr) {
+  if (change != Change::kChanged || node == nullptr) {
+    parent->doubted = parent->list_doubted = doubts_;
+    if (parent->lookups > 0) announced.push_back({0, {}, parent->ino, false});
+  }
+  // A file that is known before the notice of its creation is the created one.
+  const bool late = change == Change::kCreated && node != nullptr && !node->IsDirectory();
+  if (late || (change == Change::kChanged && node != nullptr)) {
     node->doubted = doubts_;
     if (node->lookups > 0) announced.push_back({0, {}, node->ino, !node->IsDirectory()});
     return announced;
   }
-  parent->doubted = parent->list_doubted = doubts_;
-  if (parent->lookups > 0) announced.push_back({0, {}, parent->ino, false});
   if (node == nullptr) {
     // The kernel may have cached that the name does not exist.
     if (parent->lookups > 0) announced.push_back({parent->ino, std::string(name), 0, false});

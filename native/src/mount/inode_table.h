@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "manifest/entry.h"
+#include "mount/host_messages.h"
 #include "mount/inode_numbers.h"
 
 namespace keibi::mount {
@@ -91,11 +92,11 @@ class InodeTable {
   Invalidations PutEntry(uint64_t ino, Doubt doubt, const stream::Entry& entry);
   Invalidations PutAbsent(uint64_t ino, Doubt doubt);
 
-  // For a made or removed directory this covers all nodes below it.
+  // For a directory, all kinds but kChanged cover the nodes below it.
   //
   // `look`: nodes that we changed ourselves; the notice may be a late echo of that. They stay valid until a look, which
   // the caller must request now.
-  enum class Change : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
+  using Change = message::Changes::Change::Kind;
   Invalidations Apply(Change change, std::string_view path, std::vector<uint64_t>* look);
   // The look at such a node failed.
   Invalidations Doubted(uint64_t ino);

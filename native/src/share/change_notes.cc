@@ -8,7 +8,9 @@ namespace {
 
 // The kind to report for a path that changed twice.
 ChangeKind Merged(ChangeKind before, ChangeKind now) {
-  return before == ChangeKind::kMade && now == ChangeKind::kChanged ? before : now;
+  if (now == ChangeKind::kRemoved || now == ChangeKind::kReplaced) return now;
+  if (before == ChangeKind::kRemoved) return ChangeKind::kReplaced;
+  return before == ChangeKind::kChanged ? now : before;
 }
 
 }  // namespace

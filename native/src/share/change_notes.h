@@ -12,8 +12,13 @@
 
 namespace keibi::stream {
 
-// The change of a path. For a directory that was created, moved here or removed, it covers everything below.
-enum class ChangeKind : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
+// The change of a path. All kinds but kChanged cover everything below a directory.
+enum class ChangeKind : uint8_t {
+  kReplaced = 1,  // another entry has this path: moved here, or removed and created again
+  kChanged = 2,   // content, size, time or mode
+  kRemoved = 3,   // nothing has this path
+  kCreated = 4,   // a new entry under a free name
+};
 
 struct Change {
   ChangeKind kind;

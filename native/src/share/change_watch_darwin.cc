@@ -113,7 +113,7 @@ class ChangeWatch::Thread {
     struct stat status;
     const bool there = OpenParentBeneath(top_.get(), path, &parent, &name).ok() &&
                        fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-    return there ? ChangeKind::kMade : ChangeKind::kRemoved;
+    return there ? ChangeKind::kReplaced : ChangeKind::kRemoved;
   }
 
   ChangeNotes* const notes_;

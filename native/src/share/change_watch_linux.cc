@@ -117,7 +117,7 @@ class ChangeWatch::Thread {
     if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
       // Watched before it is reported, so a reader that then looks misses no later change.
       if (directory) AddTree(path, event.wd, name);
-      notes_->Note(ChangeKind::kMade, path);
+      notes_->Note((event.mask & IN_CREATE) != 0 ? ChangeKind::kCreated : ChangeKind::kReplaced, path);
     } else if ((event.mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
       if (directory) DropTree(event.wd, name);
       notes_->Note(ChangeKind::kRemoved, path);

@@ -186,7 +186,7 @@ TEST_F(InodeTableTest, AChangedFileIsLookedAtAgainAndNothingElse) {
 }
 
 TEST_F(InodeTableTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) {
-  const auto told = inodes_.Apply(Change::kMade, "d/new", &look_);
+  const auto told = inodes_.Apply(Change::kCreated, "d/new", &look_);
   EXPECT_TRUE(Tells(told, d_, "new"));
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
   List(d_, {File("b"), File("new")});
@@ -207,7 +207,7 @@ TEST_F(InodeTableTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
 }
 
 TEST_F(InodeTableTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
-  inodes_.Apply(Change::kMade, "d", &look_);
+  inodes_.Apply(Change::kCreated, "d", &look_);
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});
@@ -215,10 +215,18 @@ TEST_F(InodeTableTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
 }
 
 TEST_F(InodeTableTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
-  inodes_.Apply(Change::kMade, "d/b", &look_);
+  inodes_.Apply(Change::kReplaced, "d/b", &look_);
   List(d_, {File("b", 5)});
   EXPECT_NE(Hold(d_, "b"), b_);
   EXPECT_EQ(SizeOf(b_), 1U);
+}
+
+TEST_F(InodeTableTest, KeepsAFileThatIsKnownBeforeTheNoticeOfItsCreation) {
+  inodes_.Apply(Change::kCreated, "d/b", &look_);
+  EXPECT_EQ(Look(b_), Known::kAsk);
+  List(d_, {File("b", 5)});
+  EXPECT_EQ(Hold(d_, "b"), b_);
+  EXPECT_EQ(SizeOf(b_), 5U);
 }
 
 TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeNotifiedMeanwhile) {
@@ -226,7 +234,7 @@ TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeNotifiedMeanwhile) {
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(d_, &path, &doubt));
   inodes_.Apply(Change::kChanged, "d/b", &look_);
-  inodes_.Apply(Change::kMade, "d/new", &look_);
+  inodes_.Apply(Change::kCreated, "d/new", &look_);
   inodes_.PutListing(d_, doubt, {File("b", 1)});
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
@@ -287,7 +295,8 @@ TEST_F(InodeTableTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
 
 TEST_F(InodeTableTest, NoticesOfUnknownPathsChangeNothing) {
   for (const char* path : {"", "/", "x/y/z", "d/b/c", "..", "a/", "//"}) {
-    for (const Change change : {Change::kMade, Change::kChanged, Change::kRemoved}) inodes_.Apply(change, path, &look_);
+    for (const Change change : {Change::kCreated, Change::kReplaced, Change::kChanged, Change::kRemoved})
+      inodes_.Apply(change, path, &look_);
   }
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kYes);
@@ -297,7 +306,7 @@ TEST_F(InodeTableTest, WhatWeHaveDoneOurselvesIsKnownAndItsEchoPutsNothingInDoub
   Found made;
   inodes_.Made(d_, File("new", 0), &made);
   EXPECT_EQ(Hold(d_, "new"), made.ino);
-  inodes_.Apply(Change::kMade, "d/new", &look_);
+  inodes_.Apply(Change::kCreated, "d/new", &look_);
   EXPECT_EQ(look_, std::vector<uint64_t>{made.ino});
   EXPECT_EQ(Lookup(d_, "none"), Known::kAbsent);
   inodes_.Renamed(d_, "new", kRootIno, "moved", false);
@@ -340,7 +349,7 @@ TEST_F(InodeTableTest, ADirectoryHasTheTimeReportedByOurOperation) {
   // Another program also changed the directory.
   ask();
   inodes_.Expect(d_, "four");
-  inodes_.Apply(Change::kMade, "d/other", &look_);
+  inodes_.Apply(Change::kCreated, "d/other", &look_);
   made("four", 80);
   EXPECT_EQ(Look(d_), Known::kAsk);
   ask();
@@ -348,7 +357,7 @@ TEST_F(InodeTableTest, ADirectoryHasTheTimeReportedByOurOperation) {
   inodes_.Made(d_, File("five", 0), nullptr);
   inodes_.Expected(d_, "five");
   inodes_.Apply(Change::kRemoved, "d/other-of-before", &look_);
-  inodes_.Apply(Change::kMade, "d/other-again", &look_);
+  inodes_.Apply(Change::kCreated, "d/other-again", &look_);
   inodes_.Became(d_, 81);
   EXPECT_EQ(Look(d_), Known::kAsk);
 }

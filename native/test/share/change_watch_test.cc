@@ -73,14 +73,14 @@ TEST_F(ChangeWatchTest, TellsWhatIsMadeChangedRenamedAndRemoved) {
   test::WriteFile(folder_ / "old", "1");
   Begin();
   test::WriteFile(folder_ / "new", "1");
-  EXPECT_TRUE(Told("new", ChangeKind::kMade));
+  EXPECT_TRUE(Told("new", ChangeKind::kCreated));
   test::WriteFile(folder_ / "old", "22");
   EXPECT_TRUE(Told("old", ChangeKind::kChanged));
   test::fs::permissions(folder_ / "new", test::fs::perms::owner_read);
   EXPECT_TRUE(Told("new", ChangeKind::kChanged));
   rename(folder_ / "old", folder_ / "other");
   EXPECT_TRUE(Told("old", ChangeKind::kRemoved));
-  EXPECT_TRUE(Told("other", ChangeKind::kMade));
+  EXPECT_TRUE(Told("other", ChangeKind::kReplaced));
   test::fs::remove(folder_ / "other");
   EXPECT_TRUE(Told("other", ChangeKind::kRemoved));
   EXPECT_FALSE(missed_);
@@ -90,11 +90,11 @@ TEST_F(ChangeWatchTest, WatchesDirectoriesThatComeLaterAtAnyDepth) {
   Begin();
   create_directories(outside_ / "tree/a/b/c");
   rename(outside_ / "tree", folder_ / "tree");
-  EXPECT_TRUE(Told("tree", ChangeKind::kMade));
+  EXPECT_TRUE(Told("tree", ChangeKind::kReplaced));
   test::WriteFile(folder_ / "tree/a/b/c/file", "1");
-  EXPECT_TRUE(Told("tree/a/b/c/file", ChangeKind::kMade));
+  EXPECT_TRUE(Told("tree/a/b/c/file", ChangeKind::kCreated));
   create_directories(folder_ / "x/y/z");
-  EXPECT_TRUE(Told("x", ChangeKind::kMade));
+  EXPECT_TRUE(Told("x", ChangeKind::kCreated));
   reported_.clear();
   test::WriteFile(folder_ / "x/y/z/file", "1");
   // A newly seen directory is reported itself, and stands for its content at that time.
@@ -108,16 +108,16 @@ TEST_F(ChangeWatchTest, FollowsADirectoryToItsNewNameAndLetsGoOfOneThatIsMovedAw
   Begin();
   rename(folder_ / "a", folder_ / "b/moved");
   EXPECT_TRUE(Told("a", ChangeKind::kRemoved));
-  EXPECT_TRUE(Told("b/moved", ChangeKind::kMade));
+  EXPECT_TRUE(Told("b/moved", ChangeKind::kReplaced));
   test::WriteFile(folder_ / "b/moved/sub/file", "1");
-  EXPECT_TRUE(Told("b/moved/sub/file", ChangeKind::kMade));
+  EXPECT_TRUE(Told("b/moved/sub/file", ChangeKind::kCreated));
 
   rename(folder_ / "b/moved", outside_ / "away");
   EXPECT_TRUE(Told("b/moved", ChangeKind::kRemoved));
   reported_.clear();
   test::WriteFile(outside_ / "away/sub/secret", "1");
   test::WriteFile(folder_ / "last", "1");
-  EXPECT_TRUE(Told("last", ChangeKind::kMade));
+  EXPECT_TRUE(Told("last", ChangeKind::kCreated));
   for (const auto& [path, _] : reported_) EXPECT_EQ(path, "last");
 }
 
@@ -130,7 +130,7 @@ TEST_F(ChangeWatchTest, TellsNothingBehindASymlinkNorWhatIsStillBeingReceived) {
   test::WriteFile(outside_ / "secret", "1");
   test::WriteFile(folder_ / ".keibidrop-partial/data", "1");
   test::WriteFile(folder_ / "last", "1");
-  EXPECT_TRUE(Told("last", ChangeKind::kMade));
+  EXPECT_TRUE(Told("last", ChangeKind::kCreated));
   for (const auto& [path, _] : reported_) EXPECT_EQ(path, "last");
 }
 

@@ -71,7 +71,7 @@ it('sends messages that the daemon understands', async () => {
 
 it('receives messages of the daemon in any split', async () => {
   const changes: (FromDaemon & { type: 'changes' })['changes'] = [
-    { kind: 'made', path: 'd/é' },
+    { kind: 'created', path: 'd/é' },
     { kind: 'removed', path: '' },
   ];
   const entry = { type: 'file', parent: TOP, name: 'f', size: 7, mtimeNs: 8n, mode: 0o600 } as const;

@@ -13,8 +13,6 @@ const OVERWRITE_EVERY_MS = 150;
 /** Bytes behind the head that the guest reads while the sharer appends them. */
 const MORE = 500;
 const lineOf = (writer, number) => `${writer} ${String(number).padStart(6, '0')}\n`;
-/** Known defect (decision 015): a handle opened before the notice of a file's creation does not see the file grow. */
-const NOTICED_MS = 1500;
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** As one program does: opened, written, synced and closed. */
@@ -84,7 +82,6 @@ class Appender {
 async function whileItGrows(seconds) {
   const head = Buffer.alloc(3 * 2 ** 20, 'recorded before. ');
   begin(head);
-  pause(NOTICED_MS);
   const appender = new Appender();
   const failed = {};
   const read = Buffer.alloc(2 ** 24);

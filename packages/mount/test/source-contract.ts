@@ -128,7 +128,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
         const { value } = await notices.next();
         for (const { path, kind } of value.changes) seen.set(path, kind);
       }
-      expect(Object.fromEntries(seen)).toEqual({ 'd/file': 'changed', new: 'made', nothing: 'removed' });
+      expect(Object.fromEntries(seen)).toEqual({ 'd/file': 'changed', new: 'created', nothing: 'removed' });
       await notices.return?.();
     });
 

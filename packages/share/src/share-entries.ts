@@ -40,7 +40,7 @@ export interface ShareInfo {
   locks: number | undefined;
 }
 
-const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];
+const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'replaced', 'changed', 'removed', 'created'];
 
 /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED, HANDSHAKE_MALFORMED */
 export function checkedInfo({ label, name, readOnly, reads, writes, id, locks }: InfoReply): ShareInfo {

@@ -134,7 +134,7 @@ describe('a guest’s own change', () => {
   async function toldSoFar(): Promise<string[]> {
     const last = `last-${++lasts}`;
     await writeFile(room.path('folder', last), '');
-    await expect.poll(() => noticed.includes(`made ${last}`)).toBe(true);
+    await expect.poll(() => noticed.includes(`created ${last}`)).toBe(true);
     return noticed.splice(0).filter((one) => !one.includes('last-'));
   }
 
@@ -150,7 +150,7 @@ describe('a guest’s own change', () => {
 
   it('is reported for directories and for removed files', async () => {
     await writes.makeDirectory('made', { signal: room.signal, mode: 0o700 });
-    expect(await toldSoFar()).toEqual(['made made']);
+    expect(await toldSoFar()).toEqual(['created made']);
     await writes.create('mine', { signal: room.signal, mode: 0o600 });
     expect(await toldSoFar()).toEqual([]);
     await writes.remove('mine', { signal: room.signal, directory: false });
@@ -165,7 +165,7 @@ describe('a guest’s own change', () => {
     await new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
     impatient.abort(new Error('enough'));
     await expect(making).rejects.toThrow('enough');
-    expect(await toldSoFar()).toEqual(expect.arrayContaining(['made unheard']));
+    expect(await toldSoFar()).toEqual(expect.arrayContaining(['created unheard']));
   });
 
   it('is reported to its other watches, and to other guests', async () => {
@@ -174,7 +174,7 @@ describe('a guest’s own change', () => {
     await Promise.all([other.next(), whole.next()]);
     await sleep(150);
     await writes.create('mine', { signal: room.signal, mode: 0o600 });
-    const expected = { value: { changes: [{ kind: 'made', path: 'mine' }] } };
+    const expected = { value: { changes: [{ kind: 'created', path: 'mine' }] } };
     expect(await other.next()).toMatchObject(expected);
     expect(await whole.next()).toMatchObject(expected);
   });

@@ -153,15 +153,24 @@ describe('changes', () => {
   }
 
   it.each<[string, string, string, (path: (...parts: string[]) => string) => Promise<unknown>]>([
-    ['a file that is made', 'new', 'made', (at) => writeFile(at('new'), 'x')],
+    ['a file that is created', 'new', 'created', (at) => writeFile(at('new'), 'x')],
     ['a file that is written', 'a.txt', 'changed', (at) => writeFile(at('a.txt'), 'longer')],
-    ['a new name', 'c.txt', 'made', (at) => rename(at('a.txt'), at('c.txt'))],
+    ['a new name', 'c.txt', 'replaced', (at) => rename(at('a.txt'), at('c.txt'))],
     ['an old name', 'a.txt', 'removed', (at) => rename(at('a.txt'), at('c.txt'))],
     ['a removed folder', 'sub', 'removed', (at) => rm(at('sub'), { recursive: true })],
     [
+      'a file that is removed and created again',
+      'a.txt',
+      'replaced',
+      async (at) => {
+        await rm(at('a.txt'));
+        await writeFile(at('a.txt'), 'again');
+      },
+    ],
+    [
       'a tree that is moved in',
       'tree',
-      'made',
+      'replaced',
       async (at) => {
         await mkdir(room.path('elsewhere', 'deep', 'er'), { recursive: true });
         await rename(room.path('elsewhere'), at('tree'));

@@ -56,7 +56,7 @@ export interface ShareListing {
 
 export interface ShareChange {
   /** `made` and `removed` of a directory cover everything below it. */
-  kind: 'made' | 'changed' | 'removed';
+  kind: 'created' | 'changed' | 'removed' | 'replaced';
   path: string;
 }
 

@@ -13,10 +13,18 @@ const MOST_WAITING = 8192;
 const MOST_NOTICE_CHARACTERS = 128 * 1024;
 
 const KINDS = {
-  made: ChangeKind.MADE,
+  created: ChangeKind.CREATED,
+  replaced: ChangeKind.REPLACED,
   changed: ChangeKind.CHANGED,
   removed: ChangeKind.REMOVED,
 } as const;
+
+/** The kind to report for a path that changed twice. */
+function merged(before: Change['kind'] | undefined, now: Change['kind']): Change['kind'] {
+  if (now === 'removed' || now === 'replaced') return now;
+  if (before === 'removed') return 'replaced';
+  return before === undefined || before === 'changed' ? now : before;
+}
 
 /** The changes of a shared folder, for any number of followers. The watch begins with the first follower. */
 export class ChangeFeed {
@@ -115,8 +123,7 @@ class Follower {
 
   add(changes: readonly Change[], missed: boolean): void {
     for (const { kind, path } of changes) {
-      // An entry reported as made stays so, with everything below it.
-      if (kind !== 'changed' || this.#waiting.get(path) !== 'made') this.#waiting.set(path, kind);
+      this.#waiting.set(path, merged(this.#waiting.get(path), kind));
     }
     if (missed || this.#waiting.size > MOST_WAITING) {
       this.#waiting.clear();

@@ -50,7 +50,7 @@ export class FileWatch {
     if (changed !== null && changed !== this.#name) return;
     const wasThere = this.#there;
     this.#there = existsSync(this.#file);
-    const kind = !this.#there ? 'removed' : wasThere ? 'changed' : 'made';
+    const kind = !this.#there ? 'removed' : wasThere ? 'changed' : 'created';
     this.#changes.push({ path: this.#name, kind });
     this.#wake();
   }
