@@ -9,7 +9,7 @@ import { freePort } from './free-port.mjs';
 import { checkout } from './workspace.mjs';
 
 const run = promisify(execFile);
-const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
+const cli = `${checkout}apps/cli/dist/keibidrop.cjs`;
 const tools = `${checkout}bench/build/`;
 /** libfuse's own example; Debian's libfuse3-dev has its source. */
 const EXAMPLE = '/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { checkout } from './workspace.mjs';
 
 const run = promisify(execFile);
-const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
+const cli = `${checkout}apps/cli/dist/keibidrop.cjs`;
 const AGAIN_MS = 50;
 
 export async function pageDaemon(workspace, name) {

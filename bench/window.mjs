@@ -13,7 +13,7 @@ import { checkout } from './workspace.mjs';
 
 const BAR_SECONDS = 1;
 const FETCHED = `${checkout}e2e/desktop/build/electron/electron`;
-const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
+const cli = `${checkout}apps/cli/dist/keibidrop.cjs`;
 
 export async function prepare(workspace) {
   if (!existsSync(FETCHED)) throw new Error('There is no Electron: run scripts/fetch-test-electron.');

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 export const checkout = fileURLToPath(new URL('../', import.meta.url));
 const tools = `${checkout}bench/build/`;
-const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
+const cli = `${checkout}apps/cli/dist/keibidrop.cjs`;
 /** Python programs for comparison: `npm run bench -- install`. */
 export const venv = `${tools}venv`;
 /** Limit for a command that hangs; the longest row moves 20 GiB. */

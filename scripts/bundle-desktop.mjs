@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
-const program = fileURLToPath(new URL('../apps/cli/dist/keibidrop.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../apps/cli/dist/keibidrop.cjs', import.meta.url));
 
 const text = { type: 'string' };
 const { values } = parseArgs({ options: { out: text, target: text, inject: text } });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Bundles apps/cli into apps/cli/dist/keibidrop.mjs. What a command imports lazily becomes a chunk beside it: in one file
-// everything would be parsed at each start, which costs about 20 ms for code that `--version` never runs.
+// Bundles apps/cli into apps/cli/dist: the entry keibidrop.cjs, and CommonJS chunks that it loads by a code cache (decision 032).
+// What a command imports lazily becomes a chunk of its own: in one file everything would be read at each start.
 // The page of `keibidrop ui`, which is also the desktop's, comes to stand in apps/cli/dist/page.
 //   node scripts/bundle.mjs --out DIR     only the command line, into another folder: to compare two builds
 import { spawnSync } from 'node:child_process';
@@ -10,6 +10,8 @@ import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { commonJsChunk, fasterLibsodium, writeEntry } from './program-files.mjs';
+import { warmCodeCache } from './warm-code-cache.mjs';
 
 const cli = fileURLToPath(new URL('../apps/cli/', import.meta.url));
 const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
@@ -22,32 +24,42 @@ const { metafile, outputFiles } = await build({
   // Names in the output are relative to it.
   absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
   entryPoints: {
-    keibidrop: `${cli}src/bin.ts`,
+    program: `${cli}src/main.ts`,
     'fuse-native-host': fileURLToPath(new URL('../packages/fuse-native-host/src/main.ts', import.meta.url)),
   },
   // The same for every --out: names of chunks depend on it, by their source maps.
   outdir: `${cli}dist`,
   write: false,
-  outExtension: { '.js': '.mjs' },
+  outExtension: { '.js': '.cjs' },
   bundle: true,
   splitting: true,
   platform: 'node',
   target: 'node20.19',
+  // Only modules can be split; commonJsChunk() converts them.
   format: 'esm',
   sourcemap: 'external',
   metafile: true,
   logLevel: 'warning',
-  define: { KEIBIDROP_VERSION: JSON.stringify(version) },
-  // CommonJS libraries call require for Node's own modules.
-  banner: {
-    js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
-  },
+  define: { KEIBIDROP_VERSION: JSON.stringify(version), 'import.meta.url': 'moduleUrl' },
   // grpc-js loads proto-loader only for channelz and ORCA, which are not used: 350 KB less. The keyring is native, and need not be there.
   external: ['@grpc/proto-loader', '@napi-rs/keyring'],
+  plugins: [fasterLibsodium],
 }).catch(() => process.exit(1)); // esbuild has said why
 
 await mkdir(dist, { recursive: true });
-for (const { path, contents } of outputFiles) await writeFile(`${dist}/${basename(path)}`, contents);
+const written = new Set(['keibidrop.cjs']);
+const textOf = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+for (const [name, text] of textOf) {
+  if (!name.endsWith('.cjs')) continue;
+  const { code, map } = await commonJsChunk(text, textOf.get(`${name}.map`));
+  await writeFile(`${dist}/${name}`, code);
+  await writeFile(`${dist}/${name}.map`, map);
+  written.add(name).add(`${name}.map`);
+}
+for (const file of await readdir(dist)) {
+  if (/\.[cm]js(\.map)?$/.test(file) && !written.has(file)) await rm(`${dist}/${file}`);
+}
+await writeEntry(dist, { version });
 
 // A package names the licences of the libraries among them (scripts/pack).
 const inputs = Object.keys(metafile.inputs).map((path) => fileURLToPath(new URL(`../${path}`, import.meta.url)));
@@ -56,10 +68,6 @@ await writeFile(
   JSON.stringify(inputs.filter((path) => path.includes('/node_modules/')).sort()),
 );
 
-const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-for (const file of await readdir(dist)) {
-  if (/\.mjs(\.map)?$/.test(file) && !written.has(file)) await rm(`${dist}/${file}`);
-}
 if (values.out !== undefined) process.exit();
 
 const { status } = spawnSync(`${desktop}node_modules/.bin/vite`, ['build', '--logLevel', 'warn'], {
@@ -79,6 +87,7 @@ for (const script of ['pictures.mjs', 'bundle-desktop.mjs']) {
 }
 
 await bundleWindow();
+await warmCodeCache(dist);
 
 /** The window of `keibidrop desktop`: its page is dist/page, and it names the Electron that it was made for. */
 async function bundleWindow() {

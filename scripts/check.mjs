@@ -69,7 +69,7 @@ function rules(broken) {
 
 async function clangFormat() {
   if (!installed('clang-format')) return skip('clang-format is not installed');
-  const files = ['native/src', 'native/test', 'native/fuzz', 'bench', 'e2e/tools'].flatMap(cppFiles);
+  const files = ['native/src', 'native/test', 'native/fuzz', 'native/tools', 'bench', 'e2e/tools'].flatMap(cppFiles);
   return one((await captured('clang-format', '--dry-run', '-Werror', ...files)).success);
 }
 

@@ -21,6 +21,7 @@ import { parseArgs } from 'node:util';
 import { transform } from 'esbuild';
 import { beyondFloor, elfNeeds } from './elf-needs.mjs';
 import { librariesOf, libraryWith, notices, opensslVersion } from './notices.mjs';
+import { writeEntry } from './program-files.mjs';
 import { sbomOf } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -31,14 +32,14 @@ const { version, license } = cli;
 
 // The names stay: a report of a bug shows them. THIRD-PARTY-NOTICES has the licences.
 const SMALLER = {
-  format: 'esm',
+  format: 'cjs',
   target: 'node20.19',
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
 };
 // Electron 45 contains Node 24.
-const SMALLER_WINDOW = { ...SMALLER, format: 'cjs', target: 'node24' };
+const SMALLER_WINDOW = { ...SMALLER, target: 'node24' };
 // Those that were built and run. scripts/cross knows more of Linux; macOS and Windows need a machine of their own.
 const TRIED = ['linux-x64-gnu'];
 const FILES = ['keibidrop.node', 'keibidrop-mount'];
@@ -80,10 +81,11 @@ async function packProgram() {
   const folder = begin('keibidrop');
   const dist = join(root, 'apps/cli/dist');
   mkdirSync(join(folder, 'dist'));
-  for (const name of readdirSync(dist).filter((each) => each.endsWith('.mjs'))) {
+  for (const name of readdirSync(dist).filter((each) => each.endsWith('.cjs'))) {
     const { code } = await transform(readFileSync(join(dist, name), 'utf8'), SMALLER);
     writeFileSync(join(folder, 'dist', name), code);
   }
+  await writeEntry(join(folder, 'dist'), { version, ...SMALLER });
   cpSync(join(dist, 'page'), join(folder, 'dist/page'), { recursive: true });
   cpSync(join(dist, 'desktop'), join(folder, 'dist/desktop'), { recursive: true });
   for (const name of ['main.cjs', 'preload.cjs']) {
@@ -102,7 +104,7 @@ async function packProgram() {
     license,
     keywords: ['file-transfer', 'end-to-end-encryption', 'peer-to-peer', 'cli'],
     type,
-    bin: { keibidrop: 'dist/keibidrop.mjs' },
+    bin: { keibidrop: 'dist/keibidrop.cjs' },
     engines,
     optionalDependencies: { '@napi-rs/keyring': installedVersion('@napi-rs/keyring'), ...Object.fromEntries(native) },
   });

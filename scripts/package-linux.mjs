@@ -22,7 +22,7 @@ import { bashCompletion, helpTexts, manPage } from './cli-texts.mjs';
 import { fetchNpmPackage, fetchWheel } from './fetch-pinned.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const program = join(root, 'apps/cli/dist/keibidrop.mjs');
+const program = join(root, 'apps/cli/dist/keibidrop.cjs');
 const bundled = JSON.parse(readFileSync(join(root, 'packaging/linux/bundled.json'), 'utf8'));
 const { version, description, license } = JSON.parse(readFileSync(join(root, 'apps/cli/package.json'), 'utf8'));
 

@@ -41,7 +41,7 @@ describe.skipIf(LACKING)(`keibidrop desktop (lacking: ${LACKING || 'nothing'})`,
     const status = await sandbox.start(['status', '--config', 'me', '--json'], program.options());
     expect(await status.ended).toBe(0);
     const { pid } = lastOf(status) as { pid?: number };
-    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).toContain(sandbox.path('dist/keibidrop.mjs'));
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).toContain(sandbox.path('dist/keibidrop.cjs'));
   });
 
   it('brings a link to the open window, which fills in its code and accepts nothing', async () => {
@@ -110,7 +110,8 @@ describe.skipIf(LACKING)(`keibidrop desktop (lacking: ${LACKING || 'nothing'})`,
       await release('0'.repeat(64));
       const refused = await desktop(['--config', 'other'], env);
       expect(refused).toMatchObject({ exit: 1, last: { code: 'WINDOW_UNAVAILABLE' } });
-      expect(await readdir(sandbox.path('cache/keibidrop'))).toEqual([]);
+      const kept = await readdir(sandbox.path('cache/keibidrop'));
+      expect(kept.filter((name) => name !== 'code')).toEqual([]); // `code`: decision 032
 
       await release(digest);
       const opened = await desktop(['--config', 'other'], env);

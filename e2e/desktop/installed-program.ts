@@ -24,7 +24,7 @@ export class InstalledProgram {
   static async install(sandbox: Sandbox, screen: Screen): Promise<InstalledProgram> {
     const dist = sandbox.path('dist');
     await mkdir(dist);
-    for (const name of await readdir(DIST)) if (name.endsWith('.mjs')) await cp(join(DIST, name), join(dist, name));
+    for (const name of await readdir(DIST)) if (name.endsWith('.cjs')) await cp(join(DIST, name), join(dist, name));
     await cp(join(DIST, 'page'), join(dist, 'page'), { recursive: true });
     const app = await buildApp(sandbox);
     await rm(join(app, 'renderer')); // a package has the page once
@@ -43,7 +43,7 @@ export class InstalledProgram {
 
   /** The command that runs the program. */
   get command(): string[] {
-    return [process.execPath, this.#sandbox.path('dist/keibidrop.mjs')];
+    return [process.execPath, this.#sandbox.path('dist/keibidrop.cjs')];
   }
 
   /** Options of Sandbox.start. */

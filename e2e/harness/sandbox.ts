@@ -9,7 +9,7 @@ import { type Exit, type JsonEvent, Running } from './running.ts';
 
 /** The delivered program; KD_TEST_PROGRAM names another build of it. */
 const PROGRAM =
-  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.cjs', import.meta.url));
 
 /** The code of every test. Runtime directories are private, so tests do not meet each other. */
 export const CODE = '7-guitar-pencil';

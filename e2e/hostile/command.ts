@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The delivered program; KD_TEST_PROGRAM names another build of it. */
 export const PROGRAM =
-  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.cjs', import.meta.url));
 
 const LONGEST_RUN_MS = 280_000;
 const RSS_EVERY_MS = 25;

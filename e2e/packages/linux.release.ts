@@ -14,7 +14,7 @@ const FILES = [
   '/etc/keibidrop-relay/config.toml',
   '/usr/bin/keibidrop',
   '/usr/lib/keibidrop/keibidrop-mount',
-  '/usr/lib/keibidrop/keibidrop.mjs',
+  '/usr/lib/keibidrop/keibidrop.cjs',
   '/usr/lib/keibidrop/keibidrop.node',
   '/usr/lib/keibidrop/node',
   '/usr/lib/keibidrop/node_modules/@napi-rs/keyring/package.json',
@@ -74,6 +74,6 @@ describe('the rpm', () => {
     const at = join(FOLDER, 'rpm');
     run('sh', '-c', `mkdir -p ${at} && cd ${at} && rpm2cpio ${rpm} | cpio --extract --make-directories --quiet`);
     const home = join(at, 'usr/lib/keibidrop');
-    expect(run(join(home, 'node'), join(home, 'keibidrop.mjs'), '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(run(join(home, 'node'), join(home, 'keibidrop.cjs'), '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

@@ -34,11 +34,11 @@ describe('the bundle', () => {
     const dist = join(ROOT, 'apps/cli/dist');
     run(process.execPath, join(ROOT, 'scripts/bundle.mjs'), '--out', sandbox.path('again'));
     const digests = async (folder: string) => {
-      const names = (await readdir(folder)).filter((name) => /\.(mjs|json)$/.test(name)).sort();
+      const names = (await readdir(folder)).filter((name) => /\.(cjs|json)$/.test(name)).sort();
       return Promise.all(
         names.map(async (name) => {
           const text = await readFile(join(folder, name), 'utf8');
-          if (name.endsWith('.mjs')) expect(text.includes(ROOT), name).toBe(false);
+          if (name.endsWith('.cjs')) expect(text.includes(ROOT), name).toBe(false);
           return [name, createHash('sha256').update(text).digest('hex')];
         }),
       );

@@ -157,9 +157,9 @@ describe('the page', () => {
     for (const path of [
       '/assets',
       '/assets/',
-      '/../keibidrop.mjs',
-      '/assets/../../keibidrop.mjs',
-      '/%2e%2e/keibidrop.mjs',
+      '/../keibidrop.cjs',
+      '/assets/../../keibidrop.cjs',
+      '/%2e%2e/keibidrop.cjs',
       '/nothing',
     ]) {
       expect((await server.ask({ method: 'GET', path })).status).toBe(404);
@@ -174,7 +174,7 @@ describe('the page', () => {
       filter: (path) => !path.endsWith('/page'),
     });
     await symlink(fileURLToPath(new URL('../../native', import.meta.url)), sandbox.path('native'));
-    const command = [process.execPath, sandbox.path('apps', 'cli', 'dist', 'keibidrop.mjs')];
+    const command = [process.execPath, sandbox.path('apps', 'cli', 'dist', 'keibidrop.cjs')];
     const bare = await OwnDaemon.start(sandbox, 'bare', { command });
     const { text } = await (await PageServer.of(bare)).ask({ method: 'GET', path: '/' });
     expect(text).toContain('scripts/setup');

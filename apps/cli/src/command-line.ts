@@ -14,9 +14,10 @@ import type { Io } from './terminal/io.ts';
  */
 export async function runCommandLine(argv: readonly string[], io: Io, loadPeer: LoadPeer): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(io, async (command, options) => {
+  const run: Parameters<typeof createProgram>[1] = async (command, options) => {
     exitCode = await command.run(options, io, loadPeer);
-  });
+  };
+  const program = createProgram(io, run, argv[0]);
   try {
     await program.parseAsync(argv.map(notAnOption), { from: 'user' });
     return exitCode;

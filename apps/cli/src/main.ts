@@ -7,8 +7,11 @@ import { createProcessIo } from './terminal/io.ts';
 /** Failures of the system or the installation: reported as they are, not as bugs of the program. */
 const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE', 'PLATFORM_UNSUPPORTED'];
 
-/** Runs the command line of this process and ends the process. */
-export async function main(): Promise<never> {
+/**
+ * Runs the command line of this process and ends the process.
+ * @param onSuccess  called before the end of a command that succeeded
+ */
+export async function main(onSuccess: () => void): Promise<never> {
   const argv = process.argv.slice(2);
   const interrupt = new AbortController();
   const io = createProcessIo(interrupt.signal);
@@ -35,13 +38,18 @@ export async function main(): Promise<never> {
   // A promise that can never settle must not look like success.
   process.on('beforeExit', () => onBug(new Error('the command ended without a result')));
 
-  return exit(await runCommandLine(argv, io, () => import('./peer-functions.ts')));
+  const code = await runCommandLine(argv, io, () => import('./peer-functions.ts'));
+  await flushOutput();
+  if (code === 0) onSuccess();
+  process.exit(code);
 }
 
-/** The only exit: flushes the output, and does not wait for threads or open sockets. */
+/** Ends the process after its output, without waiting for threads or open sockets. */
 async function exit(code: number, { atOnce = false } = {}): Promise<never> {
-  if (!atOnce) {
-    await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
-  }
+  if (!atOnce) await flushOutput();
   process.exit(code);
+}
+
+async function flushOutput(): Promise<void> {
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** The built program; KD_TEST_PROGRAM names another build. */
-const program = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../dist/keibidrop.mjs', import.meta.url));
+export const program = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../dist/keibidrop.cjs', import.meta.url));
 
 /** A command running in its own process. */
 export interface Running {
@@ -20,10 +20,10 @@ export interface Running {
 export function start(
   args: string[],
   home: string,
-  options: { env?: Record<string, string>; stdin?: string } = {},
+  options: { env?: Record<string, string>; stdin?: string; program?: string } = {},
 ): Running {
   const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, KD_DISCOVERY: 'off' };
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [options.program ?? program, ...args], {
     cwd: home,
     env: { ...base, ...options.env },
     timeout: 30_000,

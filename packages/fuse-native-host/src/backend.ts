@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PACKAGE = 'fuse-native';
-const PROGRAM = 'fuse-native-host.mjs';
+const PROGRAM = 'fuse-native-host.cjs';
 
 /** The arguments of the program that it takes from the mount. */
 interface HostOptions {

@@ -44,7 +44,7 @@ process.on('SIGTERM', () => socket.destroy());
 // Every request has failed by then.
 void link.ended.then(() => leaveAtOnce());
 
-await begin(module);
+void begin(module);
 
 async function begin(installed: string): Promise<void> {
   // The kernel must not cache attributes: fuse-native cannot invalidate them.

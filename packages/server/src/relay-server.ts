@@ -148,6 +148,8 @@ function openListener(
     if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
       return Listener.open({ host: '0.0.0.0', ...options });
     }
+    // Another port would not help; the caller names the limit.
+    if (code === 'EMFILE' || code === 'ENFILE') throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;
     throw new KeibiError('CONFIG_INVALID', message, { cause });

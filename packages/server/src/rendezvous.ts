@@ -110,10 +110,9 @@ export class RendezvousServer {
     return this.#mailboxes.own(mailbox);
   }
 
-  /** Loads gRPC and warms it up, so that the first guest is served as fast as later ones. */
+  /** Loads gRPC, so that the first guest does not wait for it. */
   async ready(): Promise<void> {
-    const [service, { warmUp }] = await Promise.all([this.#load(), import('./warm-up.ts')]);
-    if (!this.#closed) await warmUp((connection) => service.attach(connection));
+    await this.#load();
   }
 
   /** Serves a connection that begins with the HTTP/2 preface; takes ownership of `socket`. */

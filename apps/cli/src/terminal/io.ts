@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import type { WriteStream } from 'node:tty';
+import { isatty, type WriteStream } from 'node:tty';
 import { completeCode } from '@keibidrop/protocol';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
@@ -47,6 +47,8 @@ export interface Io {
   onHangUp(listener: () => void): void;
 }
 
+const STDIN = 0;
+
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
 
 /** `text` in a style, if the screen shows colours. */
@@ -57,16 +59,19 @@ export function paint(screen: Screen, style: keyof typeof styles, text: string):
 
 /** The Io of this process. */
 export function createProcessIo(signal: AbortSignal): Io {
-  const { env, stdin, stdout, stderr } = process;
+  // Not `stdin`: it is opened when it is read first, which takes 2 ms.
+  const { env, stdout, stderr } = process;
   const io: Io = {
     stdout: screenOf(stdout, env),
     stderr: screenOf(stderr, env),
-    canAsk: stdin.isTTY === true && stderr.isTTY === true,
+    canAsk: isatty(STDIN) && stderr.isTTY === true,
     ask: (question) => askOnTerminal(question, signal),
     askCode: (question) => askOnTerminal(question, signal, (line) => [completeCode(line, MOST_COMPLETIONS), line]),
-    askSecret: (question) => askSecretOnTerminal(question, { input: stdin, output: stderr, signal }),
-    pipes: { input: stdin, output: stdout },
-    keyboard: (onKey) => (io.canAsk ? openKeyboard(stdin, onKey) : undefined),
+    askSecret: (question) => askSecretOnTerminal(question, { input: process.stdin, output: stderr, signal }),
+    get pipes() {
+      return { input: process.stdin, output: stdout };
+    },
+    keyboard: (onKey) => (io.canAsk ? openKeyboard(process.stdin, onKey) : undefined),
     env,
     cwd: process.cwd(),
     program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],

@@ -27,7 +27,7 @@ export function daemonProgram(
 ): Program {
   if (resources === undefined) return startedBy(env) ?? ['node', join(__dirname, CHECKOUT_PROGRAM)];
   const node = platform === 'win32' ? 'node.exe' : 'node';
-  return [join(resources, 'keibidrop', node), join(resources, 'keibidrop', 'keibidrop.mjs')];
+  return [join(resources, 'keibidrop', node), join(resources, 'keibidrop', 'keibidrop.cjs')];
 }
 
 /** The command of the `keibidrop desktop` that started this window. */
