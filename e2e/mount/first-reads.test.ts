@@ -24,7 +24,7 @@ let anna: OwnDaemon;
 let bob: OwnDaemon;
 let counter: LaneCounter;
 
-const shell = (line: string) => shellIn(sandbox, line, 60);
+const shell = (line: string) => shellIn(sandbox, line);
 
 /** Bytes that the lanes carry for a shell line, counted until no more arrive. */
 async function carriedBy(line: string): Promise<number> {

@@ -16,7 +16,7 @@ let sandbox: Sandbox;
 let anna: OwnDaemon;
 let bob: OwnDaemon;
 
-const shell = (line: string) => shellIn(sandbox, line, 20);
+const shell = (line: string) => shellIn(sandbox, line);
 
 describe.skipIf(reason !== undefined)('mount --keep-cache', () => {
   beforeAll(async () => {

@@ -20,7 +20,7 @@ let anna: OwnDaemon;
 let bob: OwnDaemon;
 let code: string;
 
-const shell = (line: string) => shellIn(sandbox, line, 20);
+const shell = (line: string) => shellIn(sandbox, line);
 
 const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(sandbox.path('far'));
 

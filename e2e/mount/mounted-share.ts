@@ -101,7 +101,7 @@ export class MountedShare {
 
   /** Waits until a file in the mount equals the one on the sharing side. */
   async shows(name: string): Promise<void> {
-    expect(await this.shell(`until cmp -s bob/far/${name} anna/work/${name}; do sleep 0.02; done`, 15)).toBe('');
+    expect(await this.shell(`until cmp -s bob/far/${name} anna/work/${name}; do sleep 0.02; done`)).toBe('');
   }
 
   /** Mounts by command, as a person does. */
@@ -111,7 +111,7 @@ export class MountedShare {
   }
 
   /** The output of a shell line in the sandbox, or the reason why it failed. */
-  shell(line: string, seconds = 40): Promise<string> {
+  shell(line: string, seconds?: number): Promise<string> {
     return shellIn(this.sandbox, line, seconds);
   }
 

@@ -18,7 +18,7 @@ let anna: OwnDaemon;
 let bob: OwnDaemon;
 let code: string;
 
-const shell = (line: string) => shellIn(sandbox, line, 40);
+const shell = (line: string) => shellIn(sandbox, line);
 
 /** Waits until a file written in the mount is on the sharing side. */
 const arrived = (name: string) =>

@@ -87,7 +87,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell('rm "$1"', at('d', 'file'))).toContain('Read-only');
     });
 
-    it('shows what changes there within a second: made, changed, replaced, moved and removed', async () => {
+    it('shows what is created, changed, moved and removed there', async () => {
       withFile();
       writeFileSync(there('gone'), 'here');
       await here.show();
@@ -99,7 +99,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       renameSync(there('d', 'deep'), there('moved'));
       const seen =
         'until [ "$(cat "$1/new" "$1/d/file" 2>&1)" = newchanged ] && [ ! -e "$1/gone" ] && [ -d "$1/moved" ] && [ ! -e "$1/d/deep" ]; do sleep 0.02; done; ls "$1"';
-      expect(await shell(`timeout 1 sh -c '${seen.replaceAll("'", '"')}' sh "$1"`, at())).toBe('d\nmoved\nnew');
+      expect(await shell(seen, at())).toBe('d\nmoved\nnew');
     });
 
     it('asks only once for what it has, and keeps no more of it than there is to be room for', async () => {

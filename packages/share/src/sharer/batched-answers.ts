@@ -26,7 +26,7 @@ export async function answerBatches(
     unsent = [];
     if (signal.aborted) return;
     for (const batch of batchesOf(answers, ({ reply }) => reply.length)) stream.write({ answers: batch });
-    if (stream.writableNeedDrain) stream.pause().once('drain', () => stream.resume());
+    if (stream.writableNeedDrain && !stream.isPaused()) stream.pause().once('drain', () => stream.resume());
   };
   const answer = async (called: BatchedCall, call: NumberedCall) => {
     const answered = await answerOf(called, call);
