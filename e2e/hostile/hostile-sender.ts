@@ -43,7 +43,7 @@ export class HostileSender {
   readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
   readonly #rendezvous = new RendezvousServer();
   readonly #ending = new AbortController();
-  readonly #desk: MeetingHost;
+  readonly #host: MeetingHost;
   readonly #peerService: PeerHandlers;
   readonly #lanes: HostileLane[] = [];
   readonly #sockets = new Set<Socket>();
@@ -57,7 +57,7 @@ export class HostileSender {
     this.met = new Promise((resolve) => {
       this.#meet = resolve;
     });
-    this.#desk = new MeetingHost({
+    this.#host = new MeetingHost({
       code: parseCode(CODE),
       candidates: () => [{ transport: 'direct', host: '127.0.0.1', port }],
       hasRoom: () => true,
@@ -66,7 +66,7 @@ export class HostileSender {
       onExhausted: () => {},
       signal: this.#ending.signal,
     });
-    void this.#desk.serve(this.#rendezvous.own(mailboxOf('7')));
+    void this.#host.serve(this.#rendezvous.own(mailboxOf('7')));
   }
 
   static async open(peerService: Partial<PeerHandlers> = {}): Promise<HostileSender> {
@@ -124,7 +124,7 @@ export class HostileSender {
 
   async close(): Promise<void> {
     this.#ending.abort(new Error('the test is over'));
-    this.#desk.close();
+    this.#host.close();
     await this.#rendezvous.close();
     for (const socket of this.#sockets) socket.destroy();
     for (const { sealer } of this.#lanes) sealer.close();
@@ -143,7 +143,7 @@ export class HostileSender {
 
   async #shakeHands(socket: Socket): Promise<void> {
     const { signal } = this.#ending;
-    const authOf = (attempt: Uint8Array) => this.#desk.take(attempt)?.auth;
+    const authOf = (attempt: Uint8Array) => this.#host.take(attempt)?.auth;
     const keys = await handshakeAsResponder(socket, { suites: ['aes-256-gcm'], hardware: true, authOf, signal });
     this.keys = { ...keys, laneSecret: keys.laneSecret.slice() };
     this.session = openSession(socket, keys, 'responder', { peerService: this.#peerService, signal });

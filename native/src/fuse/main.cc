@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the daemon ends.
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a shared folder until the daemon ends.
 // With LABEL, the name of this side, the folder is writable; with `locks` its locks are taken at the other peer.
 // Descriptor 3 is one end of a socket pair, 4 the directory of the cache. Only packages/mount starts it.
 

@@ -25,7 +25,7 @@ TEST(BlockLruTest, KnowsWhenEachPartWasLastUsed) {
   EXPECT_EQ(uses.used(0), 0U);
 }
 
-TEST(Uses, AreFewAlsoOfTheLongestFile) {
+TEST(BlockLruTest, AreFewAlsoOfTheLongestFile) {
   constexpr uint32_t kBlocks = uint32_t{1} << 28;  // 16 TiB
   BlockLru uses(kBlocks);
   EXPECT_LE(uses.parts(), 4096U);

@@ -52,7 +52,7 @@ export class ContactLink {
   #contact: Contact;
   readonly #options: ContactLinkOptions;
   readonly #talks = new Set<ContactConversation>();
-  readonly #visits: ContactDialer;
+  readonly #dialer: ContactDialer;
   readonly #received: ReceivedInvitations;
   readonly #sent = new SentInvitations(() => this.#talks);
   /**
@@ -70,7 +70,7 @@ export class ContactLink {
     this.#contact = contact;
     this.#options = options;
     this.#received = new ReceivedInvitations((invitation) => options.onInvitation(invitation));
-    this.#visits = new ContactDialer({
+    this.#dialer = new ContactDialer({
       isWanted: () => !this.#contact.blocked && !this.#closed && !this.#hasResident(),
       visit: (mailbox, place, { signal }) => this.#visit(mailbox, place, signal),
     });
@@ -103,7 +103,7 @@ export class ContactLink {
     this.#contact = contact;
     if ((keys === undefined) !== (contact.keys === undefined) || paired !== contact.paired) await this.#derive();
     if (!contact.blocked) {
-      if (blocked) this.#visits.retry();
+      if (blocked) this.#dialer.retry();
       return;
     }
     this.#received.close();
@@ -117,17 +117,17 @@ export class ContactLink {
     const visited = this.#pairs.filter(({ peer }) => peer.keys !== undefined || !this.#contact.paired);
     this.#own = named('self', this.#pairs);
     this.#wanted = named('peer', visited);
-    this.#visits.keep(new Set(this.#wanted.keys()));
+    this.#dialer.keep(new Set(this.#wanted.keys()));
   }
 
   /** Adds a place where one of the contact's mailboxes may be. */
   addPlace(mailbox: string, place: Place, fresh: boolean): void {
-    this.#visits.addPlace(mailbox, place, fresh);
+    this.#dialer.addPlace(mailbox, place, fresh);
   }
 
   /** Tries all places at once, unless the contact is online. */
   retry(): void {
-    this.#visits.retry();
+    this.#dialer.retry();
   }
 
   /** Meets a guest in one of our mailboxes. */
@@ -149,7 +149,7 @@ export class ContactLink {
 
   /** A caller waits for the contact: looks for it at once, unless it is online. */
   seek(): void {
-    if (!this.#hasResident()) this.#visits.insist();
+    if (!this.#hasResident()) this.#dialer.insist();
   }
 
   /** As SentInvitations.deliver. */
@@ -168,7 +168,7 @@ export class ContactLink {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#visits.close();
+    this.#dialer.close();
     this.#received.close();
     for (const talk of [...this.#talks]) talk.close('leaving');
     for (const pair of this.#pairs) pair.wipe();
@@ -259,7 +259,7 @@ export class ContactLink {
     // The contact may wait for us to repeat invitations over another conversation.
     for (const other of this.#talks) this.#sent.sendAll(other);
     this.#changed();
-    if (!this.#hasResident()) this.#visits.retry();
+    if (!this.#hasResident()) this.#dialer.retry();
   }
 
   /**

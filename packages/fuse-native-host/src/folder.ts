@@ -234,7 +234,7 @@ export class Folder implements Operations {
     await file.run(this.#link.patienceMs, async () => {
       await this.#files.put(file, false);
       await work();
-      // The time alone is another: what was made on it still holds.
+      // Only the time has changed, so an overlay on this version stays valid.
       if (file.overlay !== undefined) file.overlay.base = versionOf(file.entry);
     });
   }

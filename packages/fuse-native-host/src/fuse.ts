@@ -179,7 +179,7 @@ function giveInto(buffer: Buffer, value: Promise<Buffer>, signal: Callback, errn
   );
 }
 
-/** The addon looks for libfuse.so.2, which the package has under another name: what is in the process already is found by that. */
+/** The addon looks for libfuse.so.2, which the package has under another name. A library already loaded is found by its own name. */
 function loadLibrary(path: string): void {
   try {
     process.dlopen({ exports: {} }, path, constants.dlopen.RTLD_NOW | RTLD_NODELETE);

@@ -179,7 +179,7 @@ export class Tree {
     return this.#away || (asked >= doubted && (this.#watched || Date.now() - at < rules.UNWATCHED_TRUST_MS));
   }
 
-  /** @param asked  when, by the clock: what has come since knows better */
+  /** @param asked  when it was requested, by the clock: later news is more recent */
   #put(path: string, entry: ShareEntry | undefined, asked: number): void {
     const node = this.#make(path);
     if (node.looked > asked) return;

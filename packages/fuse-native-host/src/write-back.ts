@@ -103,7 +103,7 @@ export class WriteBack {
     await overlay.discard();
   }
 
-  /** Fills a buffer with what the file is now. Within its turn. @throws Failure */
+  /** Fills a buffer with the file's current bytes. Within its turn. @throws Failure */
   async read(file: OpenFile, overlay: OverlayFile, buffer: Uint8Array, offset: number): Promise<void> {
     const { contents } = this.#options;
     for (const { start, end } of await overlay.read(buffer, offset)) {

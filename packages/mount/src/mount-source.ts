@@ -71,8 +71,8 @@ export interface SourceLocks {
 }
 
 /**
- * The changes of a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` tells what the system there
- * said), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or what else reading fails with. No symlink is followed.
+ * The changes of a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` returns the error of the
+ * system there), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or another error of reading. No symlink is followed.
  */
 export interface SourceWrites {
   /** Creates an empty file. EEXIST */

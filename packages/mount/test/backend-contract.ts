@@ -102,7 +102,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell(seen, at())).toBe('d\nmoved\nnew');
     });
 
-    it('asks only once for what it has, and keeps no more of it than there is to be room for', async () => {
+    it('requests cached blocks only once, and caches no more than the limit', async () => {
       for (let i = 0; i < 6; i++) writeFileSync(there(`${i}`), Buffer.alloc(2 ** 20, `${i}`));
       await here.show({ cacheBytes: 3 * 2 ** 20 });
       await shell('cat "$1" > /dev/null', at('0'));
@@ -139,7 +139,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await readers[1]).toMatch(differences.sharesPages ? /^ab{8}b$/ : /^a$|Stale file handle/);
     });
 
-    it('fails what does not come in time, and shows what it has while the peer is away', async () => {
+    it('fails overdue requests, and shows cached bytes while the peer is away', async () => {
       withFile();
       writeFileSync(there('d', 'other'), 'other');
       const shown = await here.show({ patienceMs: 300 });
@@ -156,14 +156,14 @@ export function describeBackend(name: BackendName, differences: Differences): vo
     });
 
     if (!differences.waitsForEachAlone) {
-      it('has one bound for all that waits, also for what is asked next', async () => {
+      it('has one bound for all waiting requests, also for the next ones', async () => {
         const patienceMs = 4000;
         withFile();
         writeFileSync(there('d', 'other'), 'other');
         const shown = await here.show({ patienceMs });
         await shell('ls -l "$1/d"', at());
         here.source.readsHeld = never;
-        // The kernel reads again by itself what it could not read ahead.
+        // The kernel repeats a failed readahead by itself.
         const began = performance.now();
         const both = shell('cat "$1"; cat "$2"', at('d', 'file'), at('d', 'other'));
         await expect.poll(() => here.source.wants, { timeout: patienceMs }).toBeGreaterThan(0);

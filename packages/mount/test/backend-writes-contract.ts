@@ -23,7 +23,7 @@ const CALLS = `
 `;
 const [EINVAL, ERANGE, ENODATA, EEXIST, ENOTSUP] = [22, 34, 61, 17, 95];
 
-/** Runs a program of Perl's in a folder: what it prints, and then how it ended. */
+/** Runs a Perl program in a folder. @returns  its output, then its exit status */
 function perl(program: string, folder: string): Promise<string> {
   return shell('cd "$2" && perl -e "$1"; echo "=$?"', CALLS + program, folder);
 }
@@ -116,7 +116,7 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       expect(await perl(`allocate('a', 100000)`, at())).toBe(`=${ENOTSUP}`);
     });
 
-    it('does not make what has come meanwhile, and opens it where that will do', async () => {
+    it('does not create a file that another program has created meanwhile, and opens it where allowed', async () => {
       await here.show();
       expect(await shell('cat "$1/f" "$1/g"', at())).toContain('No such file');
       writeFileSync(there('f'), 'theirs');
@@ -224,7 +224,7 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       expect(await shell('cat "$1"', at('d', 'f'))).toBe('Base text');
     });
 
-    it('takes what comes while the peer is away, and sends it when it is back', async () => {
+    it('accepts writes while the peer is away, and sends them when it is back', async () => {
       writeFileSync(there('f'), 'before');
       const shown = await here.show({ patienceMs: 500 });
       await shell('cat "$1/f"', at());

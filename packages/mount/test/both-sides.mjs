@@ -37,7 +37,7 @@ function found() {
   return { copies, lines: fs.readFileSync(`${shared}/${NAME}`, 'latin1') };
 }
 
-/** One after another, each when the other is done, and each sees what the other has done. */
+/** The two take turns, and each sees the other's writes. */
 function inTurns(turns) {
   begin('');
   let expected = '';

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Runs a line of shell in a process of its own: this one answers what the mount asks, and must not wait for itself.
+ * Runs a line of shell in another process: this one answers the mount's requests and must not wait for itself.
  *
- * @returns what it has printed; what it said of its failure, behind `failed: `
+ * @returns its output; after a failure its error text, behind `failed: `
  */
 export async function shell(line: string, ...words: string[]): Promise<string> {
   try {

@@ -132,7 +132,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       await notices.return?.();
     });
 
-    it('ends what it does with its signal', async () => {
+    it('ends its work when its signal aborts', async () => {
       const over = AbortSignal.abort(new Error('over'));
       await expect(source.stat('d', { signal: over })).rejects.toThrow('over');
       await expect(

@@ -86,7 +86,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(read('d/file')).toBe('content');
     });
 
-    it('tells the time that a directory has by what was made and removed in it', async () => {
+    it('reports the new time of a directory after an entry was created or removed', async () => {
       const mtimeNs = () => statSync(join(folder, 'd'), { bigint: true }).mtimeNs;
       const made = await writes.create('d/new', { mode: 0o600, signal });
       expect(made.directoryMtimeNs).toBe(mtimeNs());
@@ -228,7 +228,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       await expect(writes.syncDirectory('d/file', { signal })).rejects.toMatchObject(failed('ENOTDIR'));
     });
 
-    it('writes what was changed of a file, and keeps the rest', async () => {
+    it('writes the changed ranges of a file, and keeps the rest', async () => {
       const put = await draftOf('d/file', 'CO?????and more', {
         keep: 7,
         ranges: [
@@ -338,7 +338,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       },
     );
 
-    it('ends what it does with its signal', async () => {
+    it('ends its work when its signal aborts', async () => {
       const over = AbortSignal.abort(new Error('over'));
       await expect(writes.create('new', { mode: 0o600, signal: over })).rejects.toThrow('over');
       await expect(writes.put(await draftOf('d/file', 'x'), { signal: over })).rejects.toThrow('over');

@@ -138,7 +138,7 @@ describe('locks of a share', () => {
     });
   });
 
-  it('of a guest that says what it likes are checked', async () => {
+  it('of a hostile guest are checked', async () => {
     await room.share('folder');
     const { client } = await room.hostileGuest();
     const good = { path: 'file', owner: new Uint8Array(8), whole: false, kind: LockKind.SHARED, start: 0, length: 0 };

@@ -77,7 +77,7 @@ export class GuestSession {
   }
 
   /**
-   * Introduces this guest, and asks what is shared.
+   * Introduces this guest, and requests the share's description.
    *
    * @param held  the attempt of our guest secret, if any
    * @returns     `remembers`: the peer has stored this session's guest secret

@@ -248,7 +248,7 @@ export class ShareGuest {
     } catch (reason) {
       if (this.#ending.signal.aborted) return;
       this.#ending.abort(reason);
-      // The share has said that it has ended: what it knew of its guests is gone there, too.
+      // The share has ended, and its sharer has dropped the secrets of its guests too.
       if (reason instanceof KeibiError && reason.code === 'SESSION_CLOSED') await this.#memory.forget();
       throw reason;
     } finally {
@@ -290,7 +290,7 @@ export class ShareGuest {
     }
   }
 
-  /** Asks what is shared, and keeps the secret of the session once the peer has kept it: at no moment is none known to both. */
+  /** Requests the share's description, and keeps the session's secret once the peer has kept it, so both always have a common one. */
   async #begin(session: GuestSession, secret: Uint8Array): Promise<ShareInfo> {
     const { label } = this.#options;
     const before = await this.#memory.secret().catch(() => undefined);

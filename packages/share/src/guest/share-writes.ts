@@ -22,8 +22,8 @@ const RENAMES = { replace: RenameHow.REPLACE, keep: RenameHow.KEEP, exchange: Re
 const ATTRIBUTES = { any: AttributeHow.ANY, new: AttributeHow.NEW, old: AttributeHow.OLD } as const;
 
 /**
- * Changes a share, over as many sessions as the guest has: a call that has lost its session is made again in the next, under the same number, by
- * which the peer knows what it has done already.
+ * Changes a share, over as many sessions as the guest has. A call whose session is lost is repeated in the next one under the same number, so
+ * the peer recognises changes that it has already made.
  */
 export class ShareWrites implements SourceWrites {
   readonly #inSession: InSession;
@@ -44,7 +44,7 @@ export class ShareWrites implements SourceWrites {
     return this.#hasLocks ? this.#locks : undefined;
   }
 
-  /** A session is up. @param info  what the peer has said of the share in it */
+  /** A session is up. @param info  the peer's description of the share */
   begin(session: GuestSession, { locks }: ShareInfo): void {
     this.#hasLocks = locks !== undefined;
     this.#locks.begin(locks);

@@ -11,7 +11,7 @@ import type { BatchedCall } from '../counted-calls.ts';
  *
  * @param options.onGivenUp  the guest has not heard the last answers, or will not hear them
  * @throws HANDSHAKE_MALFORMED for an invalid batch
- * @throws HANDSHAKE_MALFORMED for what is no batch
+ * @throws HANDSHAKE_MALFORMED for anything but a batch
  */
 export async function answerBatches(
   stream: ServerDuplexStream<CallBatch, AnswerBatch>,

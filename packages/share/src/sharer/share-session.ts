@@ -46,7 +46,7 @@ export interface ShareSessionOptions {
   signal: AbortSignal;
 }
 
-/** A guest asks at once what is shared. A peer that does not has mistaken the code for that of a transfer. */
+/** A guest requests the description at once. Another peer has mistaken the code for that of a transfer. */
 const FIRST_WORD_MS = 3000;
 const LEFT_NETWORK = 'This computer has left the network.';
 

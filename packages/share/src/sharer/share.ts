@@ -295,7 +295,7 @@ class OpenSharing implements Sharing {
   }
 }
 
-/** A port tells only what is in both unions. */
+/** A port reports only events of both unions. */
 function tellable(onEvent: (event: ShareEvent) => void): ConstructorParameters<typeof ListeningPort>[0]['onEvent'] {
   return (event) => {
     if (event.type === 'rendezvous' || event.type === 'mapping' || event.type === 'warning') onEvent(event);
