@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "core/bytes.h"
+#include "core/limits.h"
 
 namespace keibi::stream {
 
@@ -34,6 +36,10 @@ struct Segment {
   const uint8_t* data = nullptr;
 
   bool IsHole() const { return (flags & kHole) != 0; }
+  // The number of file bytes that it covers.
+  uint64_t FileBytes(uint64_t file_size) const {
+    return IsHole() ? std::min(uint64_t{length} * core::kChunkBytes, file_size - offset) : length;
+  }
 
   void WriteHeader(uint8_t* to) const {
     core::StoreBigEndian<uint32_t>(to, entry);

@@ -3,6 +3,7 @@
 // bytes.
 #include <cerrno>
 
+#include "core/limits.h"
 #include "receive/receive_job.h"
 
 namespace keibi::stream {
@@ -13,10 +14,7 @@ using core::Status;
 Status ReceiveJob::Plan(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, ReceivePlan* result) {
   const std::scoped_lock call(calls_);
   if (const Status status = table_.AddPage(page, page_bytes, first, count); !status.ok()) return status;
-  {
-    const std::scoped_lock lock(mutex_);
-    states_.resize(size_t{first} + count, State::kNone);
-  }
+  ledger_.Resize(size_t{first} + count);
   result->first = first;
   result->wanted.assign((size_t{count} + 7) / 8, 0);
   for (uint32_t index = first; index < first + count; index++) {
@@ -38,7 +36,8 @@ Status ReceiveJob::Decide(uint32_t index, Collision choice, ReceivePlan* result)
   const std::scoped_lock call(calls_);
   if (stopped_.load()) return Status::Of(Code::kCancelled);
   Entry entry;
-  if (!table_.Find(index, &entry) || StateOf(index) != State::kNone) return Status::Of(Code::kInternal);
+  if (!table_.Find(index, &entry) || ledger_.StateOf(index) != ReceiveLedger::State::kNone)
+    return Status::Of(Code::kInternal);
   if (entry.type == EntryType::kDirectory) return Status::Of(Code::kInternal);
   result->first = index;
   result->wanted.assign(1, 0);
@@ -50,10 +49,10 @@ Status ReceiveJob::Refetch(uint32_t index, ReceivePlan* result) {
   const std::scoped_lock call(calls_);
   if (stopped_.load()) return Status::Of(Code::kCancelled);
   Entry entry;
-  if (!table_.Find(index, &entry) || StateOf(index) != State::kNone || !entry.IsFile())
+  if (!table_.Find(index, &entry) || ledger_.StateOf(index) != ReceiveLedger::State::kNone || !entry.IsFile())
     return Status::Of(Code::kInternal);
   if (const Status status = destination_.MarkDamaged(index, entry); !status.ok()) return status;
-  UncountSkipped(entry.size);
+  ledger_.RemoveSkipped(entry.size);
   result->first = index;
   result->wanted.assign(1, 0);
   Want(index, entry, result);
@@ -62,14 +61,14 @@ Status ReceiveJob::Refetch(uint32_t index, ReceivePlan* result) {
 
 void ReceiveJob::PlanDirectory(uint32_t index, const Entry& entry) {
   const Status status = destination_.MakeDirectory(index, entry, options_.collisions);
-  if (!status.ok()) Report(index, status);
+  if (!status.ok()) ledger_.Refuse(index, status);
 }
 
 // Handles a file or a symlink.
 void ReceiveJob::PlanLeaf(uint32_t index, const Entry& entry, Collision policy, ReceivePlan* result) {
   Found found = Found::kAbsent;
   if (const Status status = destination_.Examine(index, entry, policy, &found); !status.ok())
-    return Report(index, status);
+    return ledger_.Refuse(index, status);
   switch (found) {
     case Found::kCollides:
       result->collisions.push_back(index);
@@ -78,14 +77,15 @@ void ReceiveJob::PlanLeaf(uint32_t index, const Entry& entry, Collision policy, 
       result->skipped.push_back(index);
       [[fallthrough]];
     case Found::kUpToDate:
-      if (entry.IsFile()) CountSkipped(entry.size);
+      if (entry.IsFile()) ledger_.AddSkipped(entry.size);
       if (found == Found::kUpToDate && entry.IsFile() && entry.size > 0) result->up_to_date.push_back(index);
       return;
     case Found::kAbsent:
       break;
   }
   if (entry.type == EntryType::kSymlink) {
-    if (const Status status = destination_.MakeSymlink(index, entry, staging_); !status.ok()) Report(index, status);
+    if (const Status status = destination_.MakeSymlink(index, entry, staging_); !status.ok())
+      ledger_.Refuse(index, status);
     return;
   }
   Want(index, entry, result);
@@ -93,14 +93,10 @@ void ReceiveJob::PlanLeaf(uint32_t index, const Entry& entry, Collision policy, 
 
 // Marks a file wanted, and settles it at once if none of its bytes is missing.
 void ReceiveJob::Want(uint32_t index, const Entry& entry, ReceivePlan* result) {
-  if (entry.size > kMaxChunkedBytes) return Report(index, Status::Of(Code::kDiskFull, EFBIG));
-  {
-    const std::scoped_lock lock(mutex_);
-    states_[index] = State::kWanted;
-    pending_++;
-  }
+  if (entry.size > kMaxChunkedBytes) return ledger_.Refuse(index, Status::Of(Code::kDiskFull, EFBIG));
+  ledger_.Want(index);
   if (entry.type == EntryType::kFile && entry.size == 0)
-    return options_.to_stdout ? Done(index, 0, 0) : TakeWhole({index}, entry);
+    return options_.to_stdout ? ledger_.Done(index, 0, 0) : writer_.WriteSmall({index}, entry);
   if (entry.size > core::kChunkBytes && staging_.had_parts() && !WantRest(index, entry, result)) return;
   const uint32_t bit = index - result->first;
   result->wanted[bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
@@ -108,51 +104,21 @@ void ReceiveJob::Want(uint32_t index, const Entry& entry, ReceivePlan* result) {
 
 // Looks for an earlier run's part of a large file. False if that part is complete.
 bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, ReceivePlan* result) {
-  const auto part = std::make_shared<PartFile>(staging_, IdentityOf(index, entry));
-  const PartFile::Found found = part->Load();
+  std::shared_ptr<PartFile> part;
+  const PartFile::Found found = parts_.Resume(index, entry, &part);
   if (found == PartFile::Found::kOther) result->restarted.push_back(index);
   if (found != PartFile::Found::kRest) return true;
   const Bitmap held = part->held();
   const uint64_t held_bytes = held.Has(held.chunks() - 1)
                                   ? entry.size - uint64_t{held.chunks() - held.held()} * core::kChunkBytes
                                   : uint64_t{held.held()} * core::kChunkBytes;
-  {
-    const std::scoped_lock lock(mutex_);
-    parts_[index] = part;
-    resumed_parts_++;
-    progress_.bytes += held_bytes;
-    progress_.resumed_bytes += held_bytes;
-  }
+  ledger_.AddResumed(held_bytes);
   if (held.complete()) {
-    PlaceWhenSafe({index, part->DataName(), part, entry.size, 0});
+    placer_.Add({index, part->DataName(), part, entry.size, 0});
     return false;
   }
   result->partials.emplace_back(index, held.bytes());
   return true;
-}
-
-// Reports a problem of an entry that was never wanted.
-void ReceiveJob::Report(uint32_t index, Status status) {
-  {
-    const std::scoped_lock lock(mutex_);
-    states_[index] = State::kFailed;
-    news_.problems.push_back({index, status});
-  }
-  wake_();
-}
-
-void ReceiveJob::CountSkipped(uint64_t bytes) {
-  const std::scoped_lock lock(mutex_);
-  progress_.skipped++;
-  progress_.skipped_bytes += bytes;
-  progress_.bytes += bytes;
-}
-
-void ReceiveJob::UncountSkipped(uint64_t bytes) {
-  const std::scoped_lock lock(mutex_);
-  progress_.skipped--;
-  progress_.skipped_bytes -= bytes;
-  progress_.bytes -= bytes;
 }
 
 }  // namespace keibi::stream

@@ -11,7 +11,6 @@ using core::Code;
 using core::kChunkBytes;
 using test::Content;
 using test::Pair;
-using Written = PartFile::Written;
 
 constexpr uint64_t kSparseBytes = 64 * kChunkBytes + 5;
 
@@ -86,13 +85,13 @@ class SparsePartTest : public testing::Test {
   }
   void TearDown() override { staging_.Close(); }
 
-  Written Put(PartFile* part, uint32_t chunk, const std::string& content) {
-    Written written;
+  PartFile::Written Put(PartFile* part, uint32_t chunk, const std::string& content) {
+    PartFile::Written written;
     EXPECT_TRUE(part->Write(chunk, reinterpret_cast<const uint8_t*>(content.data()), content.size(), &written).ok());
     return written;
   }
-  Written Leave(PartFile* part, uint32_t chunk, uint32_t chunks, uint64_t new_bytes) {
-    Written written;
+  PartFile::Written Leave(PartFile* part, uint32_t chunk, uint32_t chunks, uint64_t new_bytes) {
+    PartFile::Written written;
     uint64_t counted;
     EXPECT_TRUE(part->LeaveHole(chunk, chunks, &counted, &written).ok());
     EXPECT_EQ(counted, new_bytes);
@@ -109,12 +108,12 @@ class SparsePartTest : public testing::Test {
 TEST_F(SparsePartTest, KeepsHolesAndCountsThemOnce) {
   PartFile part(staging_, identity_);
   const std::string content = Content(kChunkBytes);
-  EXPECT_EQ(Leave(&part, 0, 10, 10 * kChunkBytes), Written::kNew);
-  EXPECT_EQ(Leave(&part, 5, 10, 5 * kChunkBytes), Written::kNew);
-  EXPECT_EQ(Leave(&part, 0, 15, 0), Written::kIgnored);
-  EXPECT_EQ(Put(&part, 3, content), Written::kIgnored);
-  EXPECT_EQ(Put(&part, 15, content), Written::kNew);
-  EXPECT_EQ(Leave(&part, 14, 51, 48 * kChunkBytes + 5), Written::kLast);
+  EXPECT_EQ(Leave(&part, 0, 10, 10 * kChunkBytes), PartFile::Written::kNew);
+  EXPECT_EQ(Leave(&part, 5, 10, 5 * kChunkBytes), PartFile::Written::kNew);
+  EXPECT_EQ(Leave(&part, 0, 15, 0), PartFile::Written::kIgnored);
+  EXPECT_EQ(Put(&part, 3, content), PartFile::Written::kIgnored);
+  EXPECT_EQ(Put(&part, 15, content), PartFile::Written::kNew);
+  EXPECT_EQ(Leave(&part, 14, 51, 48 * kChunkBytes + 5), PartFile::Written::kLast);
   EXPECT_EQ(test::fs::file_size(Data(part)), 16 * kChunkBytes);
   ASSERT_TRUE(part.Complete(0644).ok());
   EXPECT_EQ(test::ReadFile(Data(part)),
@@ -143,8 +142,8 @@ TEST_F(SparsePartTest, MakesZerosOfWhatAnEarlierRunWroteWhereThereIsAHole) {
   }
   PartFile part(staging_, identity_);
   ASSERT_EQ(part.Load(), PartFile::Found::kRest);
-  EXPECT_EQ(Put(&part, 4, some), Written::kNew);
-  EXPECT_EQ(Leave(&part, 0, 65, 62 * kChunkBytes + 5), Written::kLast);
+  EXPECT_EQ(Put(&part, 4, some), PartFile::Written::kNew);
+  EXPECT_EQ(Leave(&part, 0, 65, 62 * kChunkBytes + 5), PartFile::Written::kLast);
   ASSERT_TRUE(part.Complete(0644).ok());
   EXPECT_EQ(test::ReadFile(Data(part)),
             Content(kChunkBytes) + std::string(3 * kChunkBytes, '\0') + some + std::string(59 * kChunkBytes + 5, '\0'));
@@ -153,8 +152,8 @@ TEST_F(SparsePartTest, MakesZerosOfWhatAnEarlierRunWroteWhereThereIsAHole) {
 
 TEST_F(SparsePartTest, MayBeLargerThanTheDisk) {
   PartFile part(staging_, {"huge", core::kMaxSparseBytes, 0, true});
-  EXPECT_EQ(Leave(&part, 0, 1000, 1000 * kChunkBytes), Written::kNew);
-  EXPECT_EQ(Put(&part, 1000, Content(kChunkBytes)), Written::kNew);
+  EXPECT_EQ(Leave(&part, 0, 1000, 1000 * kChunkBytes), PartFile::Written::kNew);
+  EXPECT_EQ(Put(&part, 1000, Content(kChunkBytes)), PartFile::Written::kNew);
 }
 
 class SparseTransfer : public testing::TestWithParam<uint32_t> {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/status.h"
+#include "manifest/entry_table.h"
+#include "manifest/segment.h"
+#include "receive/file_placer.h"
+#include "receive/part_files.h"
+#include "receive/pipe_output.h"
+#include "receive/receive_lane.h"
+#include "receive/receive_ledger.h"
+#include "receive/stream_files.h"
+#include "receive/writer_pool.h"
+
+namespace keibi::stream {
+
+// Checks the segments that lanes receive, and writes each where its file grows: a small file of staging, a part, a
+// stream, or a pipe. Owns the threads that write small files. Any thread; has no lock of its own.
+class SegmentWriter : public SegmentSink {
+ public:
+  // With `pipe` all bytes go there, and nothing else is written.
+  SegmentWriter(const EntryTable& table, const Staging& staging, ReceiveLedger* ledger, PartFiles* parts,
+                FilePlacer* placer, PipeOutput* pipe)
+      : table_(table),
+        staging_(staging),
+        ledger_(ledger),
+        parts_(parts),
+        placer_(placer),
+        pipe_(pipe),
+        streams_(staging, ledger, placer) {}
+
+  void StartPool();  // call before any lane runs
+  // Two steps, since a lane may wait for the pool: StopPool joins its threads and lets such lanes end. Close, once no
+  // lane runs, frees the pool and the streams. Both idempotent.
+  void StopPool();
+  void Close();
+
+  core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
+
+  // Writes and places a wanted file of at most one chunk.
+  void WriteSmall(const Segment& segment, const Entry& entry);
+
+ private:
+  core::Status Check(const Segment& segment, Entry* entry) const;
+  core::Status WriteAll(const uint8_t* plaintext, size_t bytes);
+  core::Status WriteOne(const Segment& segment, const Entry& entry);
+  core::Status WriteChunk(const Segment& segment, const Entry& entry);
+  core::Status WriteHole(const Segment& segment, const Entry& entry);
+
+  const EntryTable& table_;
+  const Staging& staging_;
+  ReceiveLedger* const ledger_;
+  PartFiles* const parts_;
+  FilePlacer* const placer_;
+  PipeOutput* const pipe_;  // may be null
+  StreamFiles streams_;
+  std::unique_ptr<WriterPool> pool_;
+};
+
+}  // namespace keibi::stream
