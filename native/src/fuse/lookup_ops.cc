@@ -100,7 +100,7 @@ void LookupOps::Lookup(fuse_req_t request, uint64_t parent, const std::string& n
 void LookupOps::Forget(uint64_t ino, uint64_t times) {
   parts_.inodes.Forget(ino, times);
   parts_.contents.Forget(ino);
-  parts_.write_back.Forget(ino);
+  parts_.write_back.unsynced().Remove(ino);
 }
 
 void LookupOps::GetAttributes(fuse_req_t request, uint64_t ino, bool answered) {
@@ -233,7 +233,7 @@ void LookupOps::StatFs(fuse_req_t request) {
     if (error == 0) {
       const auto answer = mount::message::SpaceAnswer::Parse(body);
       space.f_blocks = answer.total_bytes / space.f_frsize;
-      const uint64_t dirty = std::min(answer.free_bytes, parts_.write_back.dirty_bytes());
+      const uint64_t dirty = std::min(answer.free_bytes, parts_.write_back.limit().bytes());
       space.f_bfree = space.f_bavail = (answer.free_bytes - dirty) / space.f_frsize;
     }
     // A missing answer is no reason to fail.

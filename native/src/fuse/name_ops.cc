@@ -203,7 +203,9 @@ void NameOps::Rename(fuse_req_t request, uint64_t parent, const std::string& nam
   const uint64_t moved = parts_.inodes.Child(parent, name);
   parts_.requests.Later(
       request, [=, this](fuse_req_t later, int) { RenameNow(later, parent, name, to_parent, to, kind); },
-      [&](Then then) { parts_.write_back.WhenSent(moved, parts_.options.patience / 2, std::move(then)); });
+      [&](Then then) {
+        parts_.write_back.When(moved, mount::PutWaiters::For::kSent, parts_.options.patience / 2, std::move(then));
+      });
 }
 
 void NameOps::RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,

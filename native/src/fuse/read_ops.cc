@@ -399,8 +399,8 @@ void ReadOps::FetchForOverlay(const Reading& reading, const std::shared_ptr<moun
             ReadOnce(again);
           },
           [&](Then then) {
-            parts_.write_back.WhenSent(
-                again.ino, parts_.options.patience,
+            parts_.write_back.When(
+                again.ino, mount::PutWaiters::For::kSent, parts_.options.patience,
                 [this, ino = again.ino, then = std::move(then)](int) { parts_.requests.AskLook(ino, then); });
           });
     };

@@ -37,7 +37,7 @@ void WriteOps::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, siz
   Found found;
   const bool ask =
       error == 0 && overlay == nullptr && parts_.inodes.Look(ino, false, &found) == InodeTable::Known::kAsk;
-  if (error == 0 && (ask || parts_.write_back.IsFull())) {
+  if (error == 0 && (ask || parts_.write_back.limit().IsFull())) {
     // The kernel's buffer is freed when this returns.
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes, bytes + length);
     return parts_.requests.Later(
@@ -99,7 +99,7 @@ void WriteOps::Sync(fuse_req_t request, uint64_t ino, bool answered) {
     return;
   }
   std::shared_ptr<OverlayFile> overlay = parts_.overlays.OverlayOf(ino);
-  if (overlay == nullptr && parts_.write_back.IsUnsynced(ino) && !answered) {
+  if (overlay == nullptr && parts_.write_back.unsynced().Contains(ino) && !answered) {
     return parts_.requests.Later(
         request,
         [this, ino](fuse_req_t later, int error) {
@@ -108,12 +108,15 @@ void WriteOps::Sync(fuse_req_t request, uint64_t ino, bool answered) {
         },
         [&](Then then) { parts_.requests.AskLook(ino, std::move(then)); });
   }
-  if (overlay == nullptr && parts_.write_back.IsUnsynced(ino)) parts_.overlays.MakeOverlay(ino, true, &overlay);
+  if (overlay == nullptr && parts_.write_back.unsynced().Contains(ino))
+    parts_.overlays.MakeOverlay(ino, true, &overlay);
   // An earlier failure does not matter if this sync succeeds.
   parts_.write_back.TakeError(ino);
   parts_.requests.Later(
       request, [](fuse_req_t later, int error) { fuse_reply_err(later, error); },
-      [&](Then then) { parts_.write_back.Sync(ino, std::move(then)); });
+      [&](Then then) {
+        parts_.write_back.When(ino, mount::PutWaiters::For::kSynced, parts_.options.patience, std::move(then));
+      });
 }
 
 void WriteOps::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered) {
@@ -213,7 +216,9 @@ void WriteOps::SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns) {
         if (error == 0) return lookup_.ReplyAttributes(later, ino);
         fuse_reply_err(later, error);
       },
-      [&](Then then) { parts_.write_back.WhenSent(ino, parts_.options.patience, std::move(then)); });
+      [&](Then then) {
+        parts_.write_back.When(ino, mount::PutWaiters::For::kSent, parts_.options.patience, std::move(then));
+      });
 }
 
 }  // namespace keibi::fuse

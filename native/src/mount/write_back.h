@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -13,19 +12,23 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "mount/daemon_link.h"
+#include "mount/deferred_calls.h"
+#include "mount/dirty_limit.h"
 #include "mount/inode_table.h"
 #include "mount/overlay_file.h"
+#include "mount/put_waiters.h"
+#include "mount/unsynced_files.h"
+#include "mount/uploader.h"
 
 namespace keibi::mount {
 
-// The overlays of a mount, and their upload to the other peer. Several files upload at once, one put per file. A put
-// starts soon after close, on request, or when the overlay is large or old. Failed puts are retried. If another peer
-// has changed the file meanwhile, that version stays and ours gets a name of its own. Any thread; callbacks come from
-// the link's thread, or that of this object, with no lock held.
+// The overlays of a mount, and when each is uploaded to the other peer. Several files upload at once, one put per file.
+// A put starts soon after close, on request, or when the overlay is large or old. Failed puts are retried. Any thread;
+// callbacks come from the link's thread, or that of this object, with no lock held. `mutex_` guards the files and the
+// schedule; the locks of the limit, the unsynced files, the overlays and the inode table may be taken within it.
 class WriteBack {
  public:
   // Counts as an open file: the overlay stays even if the last handle closes meanwhile.
@@ -41,8 +44,9 @@ class WriteBack {
     const uint64_t ino_;
   };
 
-  using Then = std::function<void(int error)>;
-  using Time = std::chrono::steady_clock::time_point;
+  using Then = PutWaiters::Then;
+  using Time = PutWaiters::Time;
+  using For = PutWaiters::For;
   struct Options {
     int directory = -1;  // the cache
     std::chrono::milliseconds patience{30'000};
@@ -73,23 +77,21 @@ class WriteBack {
   // The overlay has nothing unsent, and the file there has changed: discard it.
   void Drop(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);
 
-  // Whether too much is unsent. WhenRoom calls back when a writer may continue, or with ETIMEDOUT.
-  bool IsFull();
+  const DirtyLimit& limit() const { return limit_; }
+  UnsyncedFiles& unsynced() { return unsynced_; }
+
+  // While the limit is full: sends, and calls back when a writer may continue, or with ETIMEDOUT.
   void WhenRoom(Then then);
   // Call after each change of an overlay. False if it was dropped meanwhile: repeat the change then.
   bool Changed(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);
   void SendSoon(uint64_t ino);
   // Why the last put failed; each failure is returned once.
   int TakeError(uint64_t ino);
-  // Calls back when everything is on the other peer's disk; with the errno on failure, or ETIMEDOUT.
-  void Sync(uint64_t ino, Then then);
-  // Calls back when the other peer has everything; with an errno on failure or timeout.
-  void WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then);
+  // Calls back when the puts of the file have come so far; with an errno on failure, or after `most`.
+  void When(uint64_t ino, For what, std::chrono::milliseconds most, Then then);
   // Calls back when the other peer has everything written so far; with an errno on failure or timeout. While the other
   // peer is away it calls back at once, and the put is sent later.
   void WhenClosed(uint64_t ino, Then then);
-  // Calls back when no put of it is under way.
-  void WhenIdle(uint64_t ino, Then then);
 
   // Until Release no put begins of `files`, of those below `below` if that is set, and in the latter case of any other
   // file. Calls back when no put of them is under way. Pending puts of `stopped` are ended.
@@ -100,9 +102,6 @@ class WriteBack {
   };
   void Hold(const Held& held, Then then);
   void Release(const Held& held);
-  // Whether a file without an overlay was put without a sync to disk. Forget clears that.
-  bool IsUnsynced(uint64_t ino);
-  void Forget(uint64_t ino);
   // The file was unlinked; keep unsent data only for open handles.
   void Gone(uint64_t ino);
 
@@ -111,76 +110,53 @@ class WriteBack {
   size_t Drain(std::chrono::milliseconds most);
   // Leaves the drafts that were not sent in the cache, and reports each to the daemon. Returns their number.
   size_t LeaveUnsent();
-  uint64_t dirty_bytes() const { return dirty_; }
 
  private:
-  enum class For { kIdle, kClosed, kSent, kSynced };
-  struct Waiter {
-    For what;
-    Time until;
-    Then then;
-    uint64_t changes = 0;  // for kClosed: the changes to wait for
-  };
+  // The puts of one file, and who holds it.
   struct File {
     std::shared_ptr<OverlayFile> overlay;
     uint32_t opens = 0, holds = 0;
     bool soon = false, gone = false, pinned = false;
     bool putting = false, moving = false, stop = false;
-    uint32_t request = 0;
+    uint32_t request = 0;  // of the pending put; 0 until it is sent
     uint64_t most_bytes = UINT64_MAX;
     Time since, retry;
     std::chrono::milliseconds backoff{0};
     int error = 0;
-    std::vector<Waiter> waiters;
+    PutWaiters waiters;
 
     bool Busy() const { return putting || moving; }
+    bool HasMany() const;
+    // Whether a put should begin; `urgent`: everything unsent is wanted now.
+    bool IsDue(Time now, bool urgent) const;
+    void RetryLater();
   };
-  struct Work {
-    uint64_t ino;
-    std::shared_ptr<OverlayFile> overlay;
-    std::string path;
-    Put put;
-  };
-  using Calls = std::vector<std::function<void()>>;
 
-  // Call all of these with mutex_ held. They add callbacks to `calls`, which run after it is released.
+  // Call all of these with mutex_ held, but Send, PutEnded, Moved and Run, which take it.
   File* FileOf(uint64_t ino);
-  bool ShouldPut(const File& file, Time now) const;
-  void Pump(Calls* calls);
-  bool Begin(uint64_t ino, File* file, Calls* calls);
-  void Look(uint64_t ino, Calls* calls);
-  static void LetClose(File* file, Calls* calls);
-  void FinishWaiters(File* file, int error, Calls* calls);
-  void AddWaiter(uint64_t ino, Waiter waiter, Calls* calls);
-  void Stop(File* file, Calls* calls);
-  void LetWrite(Calls* calls);
-  bool Full() const;
-  bool Pin(uint64_t ino, File* file);
-  void Unpin(uint64_t ino, File* file, Calls* calls);
-
-  void Send(Work work);
-  void Finish(const Work& work, int error, const std::vector<uint8_t>& entry);
-  void KeepBoth(Work work, int number);
-  void MakeAgain(Work work, size_t made_until);
-  void MoveTo(const Work& work, const std::vector<uint8_t>& entry, const std::string& name);
-  void Moved(const Work& work, int error);
+  void Pump(DeferredCalls* calls);
+  void Begin(uint64_t ino, File* file, DeferredCalls* calls);
+  void Settle(uint64_t ino, DeferredCalls* calls);
+  void AddWaiter(uint64_t ino, For what, Time until, Then then, uint64_t changes, DeferredCalls* calls);
+  void Unpin(uint64_t ino, File* file, DeferredCalls* calls);
+  void Send(const Upload& upload);
+  void PutEnded(const Upload& upload, int error);
+  void Moved(const Upload& upload, int error);
   void Run();
-  static void Call(Calls* calls);
 
   const Options options_;
   InodeTable* const inodes_;
-  DaemonLink* const link_;
   const Outside outside_;
-  std::atomic<uint64_t> dirty_{0};
+  DirtyLimit limit_;
+  UnsyncedFiles unsynced_;
+  Uploader uploader_;
 
   std::mutex mutex_;
   std::condition_variable changed_, sent_;
   std::unordered_map<uint64_t, File> files_;
-  std::unordered_set<uint64_t> unsynced_;  // files without an overlay whose put was not synced to disk
   std::set<uint64_t> ready_;
-  std::deque<std::pair<Time, Then>> stalled_;
   std::deque<std::function<void()>> jobs_;
-  uint32_t running_ = 0, all_held_ = 0, pins_ = 0;
+  uint32_t running_ = 0, all_held_ = 0;
   bool away_ = false, draining_ = false, ending_ = false;
   std::thread thread_;
 };
