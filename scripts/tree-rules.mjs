@@ -40,7 +40,7 @@ const LIMITED_FOLDERS = /^(native|packages\/[\w-]+|apps\/[\w-]+)\/src(\/|$)/;
 const MAX_FILES = 25;
 const MAX_METHODS = 30;
 /** Classes with more methods, and how many each may have. The list and its numbers may only shrink. */
-const LARGER_CLASSES = { InodeTable: 53, OverlayFile: 32 };
+const LARGER_CLASSES = { InodeTable: 53 };
 
 function* sourceFiles(directory) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

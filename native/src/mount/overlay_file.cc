@@ -21,9 +21,7 @@ namespace {
 using stream::CacheFile;
 using stream::kCacheBlockBytes;
 
-constexpr size_t kMostPutRanges = 32768;  // a put is one message
 constexpr size_t kMostOverlayRanges = size_t{1} << 17;
-constexpr size_t kMostContents = 8;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 std::string NewToken() {
@@ -57,30 +55,22 @@ int OverlayFile::Open(int directory, const Version& base, std::shared_ptr<CacheF
   const std::string name = opened->token_ + ".data";
   opened->file_ = core::Fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!opened->file_.valid()) return errno == ENOSPC ? ENOSPC : EIO;
-  if (content != nullptr) opened->contents_.emplace_back(base, std::move(content));
+  if (content != nullptr) opened->contents_.Add(base, std::move(content));
   *overlay = std::move(opened);
   return 0;
 }
 
 OverlayFile::OverlayFile(int directory, const Version& base, std::atomic<uint64_t>* dirty)
     : directory_(directory),
-      dirty_total_(dirty),
       token_(NewToken()),
       origin_(base),
       base_(base),
       now_(base),
       hold_(base.size),
-      keep_(base.size) {}
+      changes_(base.size, dirty) {}
 
 OverlayFile::~OverlayFile() {
-  *dirty_total_ -= counted_;
   if (mine_ && file_.valid()) unlinkat(directory_, (token_ + ".data").c_str(), 0);
-}
-
-void OverlayFile::Count() {
-  const uint64_t now = unsent_.bytes() + sent_.bytes();
-  *dirty_total_ += now - counted_;
-  counted_ = now;
 }
 
 Version OverlayFile::version() const {
@@ -108,11 +98,8 @@ int OverlayFile::WriteAt(uint64_t offset, const uint8_t* bytes, size_t length, i
   if (offset > core::kMaxSparseBytes || length > core::kMaxSparseBytes - offset) return EFBIG;
   if (const int error = WriteAll(file_.get(), offset, bytes, length); error != 0) return error;
   overlay_.Add(offset, offset + length);
-  unsent_.Add(offset, offset + length);
   now_ = {std::max(now_.size, offset + length), now_ns};
-  changed_ = true;
-  changes_++;
-  Count();
+  changes_.Write(offset, offset + length);
   return 0;
 }
 
@@ -120,24 +107,18 @@ int OverlayFile::Truncate(uint64_t size, int64_t now_ns) {
   if (size > core::kMaxSparseBytes) return EFBIG;
   const std::scoped_lock lock(mutex_);
   overlay_.Cut(size);
-  unsent_.Cut(size);
   hold_ = std::min(hold_, size);
-  keep_ = std::min(keep_, size);
-  cut_ = std::min(cut_, size);
   now_ = {size, now_ns};
-  changed_ = true;
-  changes_++;
+  changes_.Truncate(size);
   // A pending put still reads its bytes from the file.
-  if (overlay_.empty() && !putting_) (void)!ftruncate(file_.get(), 0);
-  Count();
+  if (overlay_.empty() && !changes_.IsPutting()) (void)!ftruncate(file_.get(), 0);
   return 0;
 }
 
 void OverlayFile::SetMtime(int64_t mtime_ns) {
   const std::scoped_lock lock(mutex_);
   now_.mtime_ns = mtime_ns;
-  changed_ = true;
-  changes_++;
+  changes_.SetMtime();
 }
 
 bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Missing* missing, int* error) {
@@ -149,10 +130,9 @@ bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read
     uint64_t first = stop, end = stop;
     overlay_.First(at, stop, &first, &end);
     if (const uint64_t held = std::min(first, std::max(at, hold_)); at < held) {
-      if (!ReadBase(at, held, to + (at - offset), error)) {
+      if (!contents_.Read(at, held, to + (at - offset), error)) {
         missing->of = base_;
-        const bool known = !contents_.empty() && contents_.back().first == base_;
-        missing->content = known ? contents_.back().second : nullptr;
+        missing->content = contents_.Newest(base_);
         missing->first = static_cast<uint32_t>(at / kCacheBlockBytes);
         missing->end = static_cast<uint32_t>((std::min(stop, hold_) + kCacheBlockBytes - 1) / kCacheBlockBytes);
         return false;
@@ -166,120 +146,62 @@ bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read
   return true;
 }
 
-// Below the overlay, all versions left at the other peer have the same bytes.
-bool OverlayFile::ReadBase(uint64_t from, uint64_t end, uint8_t* to, int* error) {
-  core::Status status;
-  while (from < end) {
-    const uint64_t stop = std::min(end, (from / kCacheBlockBytes + 1) * kCacheBlockBytes);
-    bool found = false;
-    for (auto one = contents_.rbegin(); one != contents_.rend() && !found; ++one) {
-      // Read a long run at once if it is cached, else block by block.
-      for (const uint64_t until : {end, stop}) {
-        if (!one->second->Read(from, to, until - from, &status)) continue;
-        if (!status.ok()) *error = EIO;
-        to += until - from;
-        from = until;
-        found = true;
-        break;
-      }
-    }
-    if (!found) return false;
-  }
-  return true;
-}
-
 void OverlayFile::AddContent(const Version& of, std::shared_ptr<CacheFile> content) {
   const std::scoped_lock lock(mutex_);
-  if (of != base_) return;
-  if (!contents_.empty() && contents_.back().first == of) return;
-  if (contents_.size() >= kMostContents) contents_.erase(contents_.begin());
-  contents_.emplace_back(of, std::move(content));
+  if (of == base_) contents_.Add(of, std::move(content));
 }
 
 bool OverlayFile::NeedsPut(bool sync) const {
   const std::scoped_lock lock(mutex_);
-  return changed_ || putting_ || !unsent_.empty() || (sync && unsynced_);
+  return changes_.NeedsPut(sync);
 }
 
 uint64_t OverlayFile::changes() const {
   const std::scoped_lock lock(mutex_);
-  return changes_;
+  return changes_.changes();
 }
 
 uint64_t OverlayFile::put_changes() const {
   const std::scoped_lock lock(mutex_);
-  return put_changes_;
+  return changes_.put_changes();
 }
 
 uint64_t OverlayFile::unsent_bytes() const {
   const std::scoped_lock lock(mutex_);
-  return unsent_.bytes();
+  return changes_.unsent().bytes();
 }
 
 size_t OverlayFile::unsent_ranges() const {
   const std::scoped_lock lock(mutex_);
-  return unsent_.count();
+  return changes_.unsent().count();
 }
 
 bool OverlayFile::Begin(bool sync, uint64_t most_bytes, Put* put) {
   const std::scoped_lock lock(mutex_);
-  if (putting_ || !(changed_ || !unsent_.empty() || (sync && unsynced_))) return false;
-  *put = {base_, now_, keep_, sync, put_changes_, {}};
-  while (!unsent_.empty() && put->ranges.size() < kMostPutRanges && sent_.bytes() < most_bytes) {
-    const auto [from, last] = *unsent_.map().begin();
-    const uint64_t end = from + std::min(last - from, most_bytes - sent_.bytes());
-    put->ranges.emplace_back(from, end - from);
-    sent_.Add(from, end);
-    unsent_.Remove(from, end);
-  }
-  // A put that leaves bytes unsent cannot sync the file.
-  put->sync = sync && unsent_.empty();
-  // A partial put leaves a version of its own, so it gets a different time.
-  constexpr int64_t kNsPerStep = 1000;
-  constexpr uint64_t kSteps = 1'000'000;
-  if (!unsent_.empty()) put->now.mtime_ns -= kNsPerStep * static_cast<int64_t>(1 + unsent_.bytes() % kSteps);
-  changed_ = !unsent_.empty();
-  if (unsent_.empty()) put->changes = changes_;
-  keep_ = now_.size;
-  cut_ = UINT64_MAX;
-  putting_ = true;
-  return true;
+  return changes_.Begin(base_, now_, sync, most_bytes, put);
 }
 
 void OverlayFile::Done(const Put& put, const Version& left) {
   const std::scoped_lock lock(mutex_);
-  putting_ = false;
-  sent_.Clear();
   base_ = {put.now.size, left.mtime_ns};
-  put_changes_ = put.changes;
   // The other side may store coarser times than ours.
   if (now_ == put.now) now_ = base_;
-  unsynced_ = !put.sync;
-  Count();
+  changes_.Done(put);
 }
 
 void OverlayFile::Failed(const Put& put) {
   const std::scoped_lock lock(mutex_);
-  putting_ = false;
-  sent_.Cut(cut_);
-  unsent_.Add(sent_);
-  sent_.Clear();
-  keep_ = std::min(put.keep, keep_);
-  changed_ = true;
-  Count();
+  changes_.Failed(put);
 }
 
 void OverlayFile::GiveUp() {
   const std::scoped_lock lock(mutex_);
-  unsent_.Clear();
-  sent_.Clear();
-  changed_ = unsynced_ = false;
-  Count();
+  changes_.GiveUp();
 }
 
 void OverlayFile::SetUnsynced() {
   const std::scoped_lock lock(mutex_);
-  unsynced_ = true;
+  changes_.SetUnsynced();
 }
 
 bool OverlayFile::TakeIn(int* error) {
@@ -290,7 +212,7 @@ bool OverlayFile::TakeIn(int* error) {
     overlay_.First(at, hold_, &first, &end);
     for (uint64_t stop; at < first && *error == 0; at = stop) {
       stop = std::min(first, (at / kCacheBlockBytes + 1) * kCacheBlockBytes);
-      if (!ReadBase(at, stop, buffer.data(), error)) {
+      if (!contents_.Read(at, stop, buffer.data(), error)) {
         all = false;
         continue;
       }
@@ -308,20 +230,18 @@ int OverlayFile::MoveTo(const Version& base, bool theirs) {
   TakeIn(&error);
   if (error != 0) return error;
   base_ = base;
-  contents_.clear();
-  hold_ = keep_ = theirs ? std::min(hold_, base.size) : 0;
-  unsent_ = overlay_;
-  changed_ = true;
-  Count();
+  contents_.Clear();
+  hold_ = theirs ? std::min(hold_, base.size) : 0;
+  changes_.Restart(overlay_, hold_);
   return 0;
 }
 
 void OverlayFile::Shrink(uint64_t most_bytes) {
   const std::scoped_lock lock(mutex_);
-  if (putting_ || (overlay_.bytes() <= most_bytes && overlay_.count() <= kMostOverlayRanges)) return;
-  overlay_ = unsent_;
-  hold_ = keep_;
-  contents_.clear();
+  if (changes_.IsPutting() || (overlay_.bytes() <= most_bytes && overlay_.count() <= kMostOverlayRanges)) return;
+  overlay_ = changes_.unsent();
+  hold_ = changes_.keep();
+  contents_.Clear();
   uint64_t at = 0;
   for (const auto& [from, end] : overlay_.map()) {
     Zero(at, from);
@@ -340,7 +260,7 @@ bool OverlayFile::Zero(uint64_t from, uint64_t end) {
 
 bool OverlayFile::Complete(uint64_t most_bytes) {
   const std::scoped_lock lock(mutex_);
-  if (putting_ || changed_ || now_.size == 0) return false;
+  if (changes_.IsPutting() || changes_.changed() || now_.size == 0) return false;
   int error = 0;
   if (!overlay_.Covers(0, hold_) && (now_.size > most_bytes || !TakeIn(&error))) return false;
   return Extend();

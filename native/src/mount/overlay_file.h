@@ -6,32 +6,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "core/fd.h"
+#include "mount/base_contents.h"
 #include "mount/ranges.h"
+#include "mount/unsent_changes.h"
 #include "remote/cache_file.h"
 
 namespace keibi::mount {
-
-// The version of a file at the other peer.
-struct Version {
-  uint64_t size = 0;
-  int64_t mtime_ns = 0;
-
-  bool operator==(const Version&) const = default;
-};
-
-// One write to the other peer's file. Its bytes come from the overlay's own file.
-struct Put {
-  Version base;
-  Version now;
-  uint64_t keep = 0;  // bytes of the base that are still valid
-  bool sync = false;
-  uint64_t changes = 0;                               // changes included in this put and in earlier ones
-  std::vector<std::pair<uint64_t, uint64_t>> ranges;  // offset, length
-};
 
 // Blocks of the version `of` that a read needs. `content` is their cache file, if one is known.
 struct Missing {
@@ -42,7 +24,8 @@ struct Missing {
 
 // A file that is being written here. TOKEN.data in the cache holds the written bytes, at their offsets, as an overlay
 // on the other peer's file. Each byte comes from the overlay, or below `hold_` from the other peer's file, or is 0.
-// Bytes stay in the overlay after a put, so all versions left at the other peer are equal below it. Any thread.
+// Bytes stay in the overlay after a put, so all versions left at the other peer are equal below it. Any thread;
+// `mutex_` guards everything that changes.
 class OverlayFile {
  public:
   // Returns 0, or the errno why it could not be created. `dirty` is a total that counts the bytes in the overlay.
@@ -104,16 +87,13 @@ class OverlayFile {
 
   // All with mutex_ held.
   int WriteAt(uint64_t offset, const uint8_t* bytes, size_t length, int64_t now_ns);
-  bool ReadBase(uint64_t from, uint64_t end, uint8_t* to, int* error);
   // Copies the cached bytes below hold_ into the overlay. False if some of them are not cached.
   bool TakeIn(int* error);
   bool Zero(uint64_t from, uint64_t end);
   // Makes the file as long as the overlay, with zeros for the bytes above hold_ that are not in the overlay.
   bool Extend();
-  void Count();
 
   const int directory_;  // the cache; outlives this object
-  std::atomic<uint64_t>* const dirty_total_;
   std::string token_;
   core::Fd file_;
   const Version origin_;
@@ -121,18 +101,10 @@ class OverlayFile {
 
   mutable std::mutex mutex_;
   Version base_, now_;
-  std::vector<std::pair<Version, std::shared_ptr<stream::CacheFile>>> contents_;
-  Ranges overlay_;        // the ranges that TOKEN.data holds
-  uint64_t hold_;         // below this offset, bytes outside the overlay come from `contents_`
-  Ranges unsent_;         // subset of the overlay
-  uint64_t keep_;         // for the next put
-  bool changed_ = false;  // size or mtime
-  uint64_t changes_ = 0, put_changes_ = 0;
-  bool unsynced_ = false;
-  bool putting_ = false;
-  Ranges sent_;                // subset of the overlay: ranges in the pending put
-  uint64_t cut_ = UINT64_MAX;  // the smallest size since that put began
-  uint64_t counted_ = 0;
+  BaseContents contents_;
+  Ranges overlay_;         // the ranges that TOKEN.data holds
+  uint64_t hold_;          // below this offset, bytes outside the overlay come from `contents_`
+  UnsentChanges changes_;  // their ranges are a subset of the overlay
 };
 
 }  // namespace keibi::mount
