@@ -122,11 +122,11 @@ void DaemonRequests::PutListing(uint64_t ino, InodeTable::Doubt doubt, const Lis
 
 void DaemonRequests::Verify(uint64_t ino) {
   constexpr int kMostAtOnce = 256;
-  if (verifying_ >= kMostAtOnce) return parts_.notifier.Notify(parts_.inodes.Doubted(ino));
+  if (verifying_ >= kMostAtOnce) return parts_.notifier.Notify(parts_.inodes.notices().Doubted(ino));
   verifying_++;
   AskLook(ino, [this, ino](int error) {
     verifying_--;
-    if (error != 0 && error != ESTALE) parts_.notifier.Notify(parts_.inodes.Doubted(ino));
+    if (error != 0 && error != ESTALE) parts_.notifier.Notify(parts_.inodes.notices().Doubted(ino));
   });
 }
 

@@ -136,9 +136,9 @@ void Server::OnDaemon(Type type, mount::Reader body) {
 
 void Server::OnChanges(mount::Reader body) {
   for (const auto& [kind, path] : mount::message::Changes::Parse(body).changes) {
-    if (kind < InodeTable::Change::kReplaced || kind > InodeTable::Change::kCreated) return;
+    if (kind < mount::ChangeNotices::Change::kReplaced || kind > mount::ChangeNotices::Change::kCreated) return;
     std::vector<uint64_t> look;
-    parts_.notifier.Notify(parts_.inodes.Apply(kind, path, &look));
+    parts_.notifier.Notify(parts_.inodes.notices().Apply(kind, path, &look));
     for (const uint64_t ino : look) parts_.requests.Verify(ino);
   }
 }

@@ -89,7 +89,7 @@ void Locking::Answer(uint64_t ticket, int error) {
 }
 
 void Locking::WhenSent(uint64_t ino, Then then) {
-  std::vector<uint64_t> files = parts_.inodes->Beside(ino);
+  std::vector<uint64_t> files = parts_.inodes->walk().Beside(ino);
   std::erase_if(files, [this](uint64_t one) { return parts_.write_back->Find(one) == nullptr; });
   files.push_back(ino);
   const auto left = std::make_shared<std::atomic<size_t>>(files.size());
@@ -187,7 +187,7 @@ void Locking::Granted(const Attempt& attempt, InodeTable::Doubt doubt, uint32_t 
   const bool parsed = stream::ParseEntry(page.data(), page.size(), &at, &entry).ok();
   InodeTable::Invalidations news;
   if (parsed) news = parts_.inodes->PutEntry(wanted.ino, doubt, entry);
-  for (mount::Invalidation& one : parts_.inodes->DoubtedBeside(wanted.ino)) news.push_back(std::move(one));
+  for (mount::Invalidation& one : parts_.inodes->notices().DoubtedBeside(wanted.ino)) news.push_back(std::move(one));
   mount::Found found;
   const bool known = parsed && parts_.inodes->Look(wanted.ino, true, &found) == InodeTable::Known::kYes &&
                      found.attributes.size == entry.size && found.attributes.mtime_ns == entry.mtime_ns;

@@ -53,8 +53,8 @@ bool NameOps::PathFor(fuse_req_t request, uint64_t parent, const std::string& na
 
 // Ends our change of a name. After a failure the name is in doubt: the next use requests it.
 void NameOps::Settle(uint64_t parent, const std::string& name, int error) {
-  const bool noticed = parts_.inodes.Expected(parent, name);
-  if (error != 0) return parts_.notifier.Notify(parts_.inodes.DoubtedName(parent, name));
+  const bool noticed = parts_.inodes.own_changes().Expected(parent, name);
+  if (error != 0) return parts_.notifier.Notify(parts_.inodes.notices().DoubtedName(parent, name));
   if (!noticed) return;
   if (const uint64_t ino = parts_.inodes.Child(parent, name); ino != 0) parts_.requests.Verify(ino);
 }
@@ -62,7 +62,7 @@ void NameOps::Settle(uint64_t parent, const std::string& name, int error) {
 void NameOps::SettleIn(uint64_t parent, const std::string& name, int error, mount::Reader rest) {
   Settle(parent, name, error);
   if (error == 0 && rest.left() >= sizeof(uint64_t))
-    parts_.inodes.Became(parent, message::MakeAnswer::Parse(rest).directory_mtime_ns);
+    parts_.inodes.own_changes().Became(parent, message::MakeAnswer::Parse(rest).directory_mtime_ns);
 }
 
 void NameOps::Make(fuse_req_t request, uint64_t parent, const std::string& name, EntryType type, mode_t mode,
@@ -75,7 +75,7 @@ void NameOps::Make(fuse_req_t request, uint64_t parent, const std::string& name,
   if (!PathFor(request, parent, name, &path)) return;
   const MakeMessage make{static_cast<MakeMessage::Kind>(type), static_cast<uint16_t>(mode & 0777), path, target};
   const uint64_t ticket = parts_.pending_requests.Add(request);
-  parts_.inodes.Expect(parent, name);
+  parts_.inodes.own_changes().Expect(parent, name);
   parts_.link.Ask(
       Type::kMake, make.Body(),
       parts_.requests.EntryAnswer([this, ticket, parent, name](int error, const Entry& made, mount::Reader rest) {
@@ -84,7 +84,7 @@ void NameOps::Make(fuse_req_t request, uint64_t parent, const std::string& name,
         fuse_req_t later;
         const bool there = parts_.pending_requests.Take(ticket, &later);
         Found found;
-        if (error == 0) parts_.inodes.Made(parent, entry, there ? &found : nullptr);
+        if (error == 0) parts_.inodes.own_changes().Made(parent, entry, there ? &found : nullptr);
         SettleIn(parent, name, error, rest);
         if (!there) return;
         if (error == 0 && found.ino == 0) error = ESTALE;
@@ -103,7 +103,7 @@ void NameOps::Create(fuse_req_t request, uint64_t parent, const std::string& nam
   if (!PathFor(request, parent, name, &path)) return;
   const MakeMessage make{MakeMessage::Kind::kFile, static_cast<uint16_t>(mode & 0777), path, {}};
   const uint64_t ticket = parts_.pending_requests.Add(request);
-  parts_.inodes.Expect(parent, name);
+  parts_.inodes.own_changes().Expect(parent, name);
   parts_.link.Ask(
       Type::kMake, make.Body(),
       parts_.requests.EntryAnswer([this, ticket, parent, name, info](int error, const Entry& made, mount::Reader rest) {
@@ -111,7 +111,7 @@ void NameOps::Create(fuse_req_t request, uint64_t parent, const std::string& nam
         entry.name = name;
         fuse_req_t later;
         const bool there = parts_.pending_requests.Take(ticket, &later);
-        if (error == 0) parts_.inodes.Made(parent, entry, nullptr);
+        if (error == 0) parts_.inodes.own_changes().Made(parent, entry, nullptr);
         SettleIn(parent, name, error, rest);
         if (!there) return;
         if (error == 0) return OpenMade(later, parent, name, info);
@@ -172,12 +172,12 @@ void NameOps::Remove(fuse_req_t request, uint64_t parent, const std::string& nam
   const uint64_t ino = parts_.inodes.Child(parent, name);
   if (!directory && ino != 0) held.files = held.stopped = {ino};
   const uint64_t ticket = parts_.pending_requests.Add(request);
-  parts_.inodes.Expect(parent, name);
+  parts_.inodes.own_changes().Expect(parent, name);
   const auto remove = [=, this](int) {
     mount::DaemonLink::Answer answer;
     answer.on_done = [=, this](int error, mount::Reader rest) {
       if (error == 0) {
-        parts_.inodes.Removed(parent, name);
+        parts_.inodes.own_changes().Removed(parent, name);
         if (!directory && ino != 0) parts_.write_back.Gone(ino);
       }
       SettleIn(parent, name, error, rest);
@@ -224,24 +224,24 @@ void NameOps::RenameNow(fuse_req_t request, uint64_t parent, const std::string& 
   held.stopped = held.files;
   for (const uint64_t ino : held.files) {
     parts_.inodes.Hold(ino);
-    parts_.inodes.Moving(ino, true);
+    parts_.inodes.own_changes().Moving(ino, true);
   }
   const uint64_t ticket = parts_.pending_requests.Add(request);
-  parts_.inodes.Expect(parent, name);
-  parts_.inodes.Expect(to_parent, to);
+  parts_.inodes.own_changes().Expect(parent, name);
+  parts_.inodes.own_changes().Expect(to_parent, to);
   const bool file = found.attributes.type == EntryType::kFile;
   const auto rename = [=, this](int) {
     mount::DaemonLink::Answer answer;
     answer.on_done = [=, this](int error, mount::Reader) {
       if (error == 0 && file) parts_.contents.Renamed(moved, from_path, to_path, found.attributes);
       if (error == 0) {
-        parts_.inodes.Renamed(parent, name, to_parent, to, how == kExchange);
+        parts_.inodes.own_changes().Renamed(parent, name, to_parent, to, how == kExchange);
         if (how == kReplace && other != 0 && other != moved) parts_.write_back.Gone(other);
       }
       Settle(parent, name, error);
       Settle(to_parent, to, error);
       for (const uint64_t node : held.files) {
-        parts_.inodes.Moving(node, false);
+        parts_.inodes.own_changes().Moving(node, false);
         parts_.inodes.Forget(node, 1);
       }
       parts_.write_back.Release(held);

@@ -34,7 +34,7 @@ Parts::Parts(Options given, int daemon, int cache)
                   }}),
       locking({&inodes, &link, &write_back, &notifier, &pending_requests,
                [this](uint64_t ino, Then then) { requests.AskLook(ino, std::move(then)); }}),
-      prefetch(&inodes),
+      prefetch(inodes.walk()),
       most_ahead(kFirstMostAhead) {}
 
 }  // namespace keibi::fuse

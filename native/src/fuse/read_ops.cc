@@ -296,7 +296,7 @@ void ReadOps::ReadMissing(const Reading& reading, const std::shared_ptr<Content>
       return;
     }
     // The file has changed there: a handle that has seen no byte of this version gets the new one.
-    parts_.notifier.Notify(parts_.inodes.Doubted(again.ino));
+    parts_.notifier.Notify(parts_.inodes.notices().Doubted(again.ino));
     parts_.requests.Later(
         again.request,
         [this, again](fuse_req_t later, int failure) mutable {

@@ -185,7 +185,8 @@ void WriteOps::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat
                   parts_.requests.EntryAnswer([=, this](int error, const stream::Entry& entry, mount::Reader) {
                     // A pending put may change the size and time of a file: those are applied when it is done.
                     if (error == 0)
-                      parts_.inodes.Changed(ino, entry, plain ? InodeTable::What::kAll : InodeTable::What::kMode);
+                      parts_.inodes.own_changes().Changed(
+                          ino, entry, plain ? mount::OwnChanges::What::kAll : mount::OwnChanges::What::kMode);
                     fuse_req_t later;
                     if (!parts_.pending_requests.Take(ticket, &later)) return;
                     if (error != 0) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "mount/inode_node.h"
-
 namespace keibi::mount {
 namespace {
 
@@ -18,60 +16,8 @@ constexpr size_t kFirstLists = 2, kMostLists = 16;
 // A sharing peer answers 8 at a time; leave room for listings that a program waits for.
 constexpr size_t kMostListing = 6;
 constexpr size_t kMostNext = 2 * kMostFiles;
-// Steps of one look-ahead: a tree of directories alone must not hold the lock for long.
-constexpr size_t kMostSteps = 4096;
 
 }  // namespace
-
-uint64_t InodeTable::DirectoryOf(uint64_t ino) const {
-  const std::scoped_lock lock(mutex_);
-  const Node* const node = NodeOf(ino);
-  return node == nullptr || node->parent == nullptr ? 0 : node->parent->ino;
-}
-
-bool InodeTable::IsBelow(uint64_t ino, uint64_t directory) const {
-  const std::scoped_lock lock(mutex_);
-  const Node* node = NodeOf(ino);
-  if (node == nullptr) return false;
-  do node = node->parent;
-  while (node != nullptr && node->ino != directory);
-  return node != nullptr;
-}
-
-uint64_t InodeTable::listings() const {
-  const std::scoped_lock lock(mutex_);
-  return listings_;
-}
-
-bool InodeTable::IsListed(const Node& directory) const {
-  return directory.listed && Believed(directory.list_known, directory.list_doubted, directory.list_seen);
-}
-
-InodeTable::Node* InodeTable::NodeBehind(const Node* node, const Node* top) const {
-  if (node->IsDirectory() && IsListed(*node) && !node->children.empty()) return node->children.begin()->second;
-  for (; node != top && node->parent != nullptr; node = node->parent) {
-    const auto next = node->parent->children.upper_bound(node->name);
-    if (next != node->parent->children.end()) return next->second;
-  }
-  return nullptr;
-}
-
-std::vector<Upcoming> InodeTable::Behind(uint64_t ino, uint64_t top, size_t most, uint64_t most_bytes) const {
-  const std::scoped_lock lock(mutex_);
-  std::vector<Upcoming> found;
-  const Node* node = NodeOf(ino);
-  const Node* const within = NodeOf(top);
-  if (node == nullptr || within == nullptr) return found;
-  for (size_t steps = 0; steps < kMostSteps && found.size() < most; steps++) {
-    node = NodeBehind(node, within);
-    if (node == nullptr) break;
-    const auto& [type, mode, mtime_ns, size] = node->attributes;
-    const bool directory = node->IsDirectory();
-    const bool file = type == stream::EntryType::kFile && size > 0 && size <= most_bytes;
-    if (directory || file) found.push_back({node->ino, directory, directory && IsListed(*node), size});
-  }
-  return found;
-}
 
 Prefetch::Plan Prefetch::Opened(uint64_t ino, bool directory, uint64_t most_bytes) {
   const std::scoped_lock lock(mutex_);
@@ -83,11 +29,11 @@ Prefetch::Plan Prefetch::Opened(uint64_t ino, bool directory, uint64_t most_byte
     Add(&prefetch_.front(), most_bytes, &plan);
     return plan;
   }
-  uint64_t top = directory ? ino : inodes_->DirectoryOf(ino);
+  uint64_t top = directory ? ino : walk_.DirectoryOf(ino);
   if (top == 0) return plan;
   // Many programs list all directories first, and then read the files.
-  const auto wider = std::find_if(prefetch_.begin(), prefetch_.end(),
-                                  [&](const Walk& walk) { return inodes_->IsBelow(ino, walk.top); });
+  const auto wider =
+      std::find_if(prefetch_.begin(), prefetch_.end(), [&](const Walk& walk) { return walk_.IsBelow(ino, walk.top); });
   if (!directory && wider != prefetch_.end()) top = wider->top;
   if (prefetch_.size() == kMostWalks) prefetch_.pop_back();
   Walk walk;
@@ -122,7 +68,7 @@ bool Prefetch::Goes(Walk* walk, uint64_t ino, bool directory) {
   const auto is_it = [ino](const Step& step) { return step.ino == ino; };
   auto found = std::find_if(walk->next.begin(), walk->next.end(), is_it);
   if (found == walk->next.end()) {
-    if (!walk->next.empty() && walk->listings == inodes_->listings()) return false;
+    if (!walk->next.empty() && walk->listings == walk_.listings()) return false;
     LookAhead(walk);
     found = std::find_if(walk->next.begin(), walk->next.end(), is_it);
     if (found == walk->next.end()) return false;
@@ -154,9 +100,9 @@ void Prefetch::LookAhead(Walk* walk) const {
     if (step.asked) asked.insert(step.ino);
   }
   walk->next.clear();
-  walk->listings = inodes_->listings();
+  walk->listings = walk_.listings();
   const size_t most = walk->files == 0 ? 4 * kSlack : kMostNext;
-  for (const Upcoming& one : inodes_->Behind(walk->at, walk->top, most, kMostSmallBytes)) {
+  for (const Upcoming& one : walk_.Behind(walk->at, walk->top, most, kMostSmallBytes)) {
     walk->next.push_back({one, asked.contains(one.ino)});
   }
 }

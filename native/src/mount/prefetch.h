@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "mount/inode_table.h"
+#include "mount/inode_walk.h"
 
 namespace keibi::mount {
 
@@ -23,7 +23,7 @@ class Prefetch {
     std::vector<uint64_t> files, lists;
   };
 
-  explicit Prefetch(const InodeTable* inodes) : inodes_(inodes) {}
+  explicit Prefetch(const InodeWalk& walk) : walk_(walk) {}
 
   // A program opens a small file to read it, or a directory. `most_bytes`: the limit of bytes on their way.
   Plan Opened(uint64_t ino, bool directory, uint64_t most_bytes);
@@ -41,7 +41,7 @@ class Prefetch {
     bool file = false;  // the walk has opened a file
     size_t files = 0;   // the window of files; `lists`: of directories
     size_t lists = 0;
-    uint64_t listings = 0;  // InodeTable::listings() when `next` was computed
+    uint64_t listings = 0;  // InodeWalk::listings() when `next` was computed
     std::deque<Step> next;  // the successors of `at`
   };
 
@@ -51,7 +51,7 @@ class Prefetch {
   static size_t Ahead(const Walk& walk);
   void Add(Walk* walk, uint64_t most_bytes, Plan* plan);
 
-  const InodeTable* const inodes_;
+  const InodeWalk& walk_;
   std::mutex mutex_;
   std::list<Walk> prefetch_;  // most recently continued first
   size_t listing_ = 0;        // requested and not yet answered

@@ -60,7 +60,7 @@ void Uploader::Stop(uint32_t request) { link_->Notify(Type::kStop, message::Stop
 void Uploader::Ended(const Upload& upload, int error, const std::vector<uint8_t>& page) {
   Entry entry;
   if (error == 0 && ParseOne(page, &entry)) {
-    inodes_->Changed(upload.ino, entry, InodeTable::What::kContent);
+    inodes_->own_changes().Changed(upload.ino, entry, OwnChanges::What::kContent);
     upload.overlay->Done(upload.put, {entry.size, entry.mtime_ns});
     upload.overlay->Shrink(options_.most_overlay_bytes);
   } else {
@@ -126,7 +126,7 @@ void Uploader::MoveTo(const Upload& upload, const std::vector<uint8_t>& page, co
     Entry entry;
     ParseOne(page, &entry);
     const int error = upload.overlay->MoveTo({entry.size, entry.mtime_ns}, !name.empty());
-    if (error == 0 && !name.empty()) outside_.told(inodes_->MoveAside(upload.ino, name));
+    if (error == 0 && !name.empty()) outside_.told(inodes_->own_changes().MoveAside(upload.ino, name));
     outside_.moved(upload, error);
   });
 }

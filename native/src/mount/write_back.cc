@@ -135,7 +135,7 @@ void WriteBack::WhenRoom(Then then) {
 void WriteBack::Unpin(uint64_t ino, File* file, DeferredCalls* calls) {
   if (!std::exchange(file->pinned, false)) return;
   limit_.RemoveFile();
-  if (inodes_->Unpin(ino)) calls->Add([this, ino] { outside_.look(ino); });
+  if (inodes_->own_changes().Unpin(ino)) calls->Add([this, ino] { outside_.look(ino); });
 }
 
 bool WriteBack::Changed(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay) {
@@ -144,7 +144,7 @@ bool WriteBack::Changed(uint64_t ino, const std::shared_ptr<OverlayFile>& overla
   File* const file = FileOf(ino);
   if (file == nullptr || file->overlay != overlay) return false;
   if (!file->gone && !file->pinned) {
-    file->gone = !inodes_->Pin(ino);
+    file->gone = !inodes_->own_changes().Pin(ino);
     if (!file->gone) {
       file->pinned = true;
       file->since = Clock::now();

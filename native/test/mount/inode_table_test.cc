@@ -11,7 +11,7 @@ namespace {
 using stream::Entry;
 using stream::EntryType;
 using Known = InodeTable::Known;
-using Change = InodeTable::Change;
+using Change = ChangeNotices::Change;
 
 Entry File(std::string_view name, uint64_t size = 1) {
   Entry entry;
@@ -118,10 +118,10 @@ TEST_F(InodeTableTest, ShowsTheSameNumbersInTheNextMountAndNoneTwice) {
   EXPECT_EQ(number(&next, d.ino, "b"), b);
 
   // A renamed file keeps its number, and a new file in its place gets another.
-  inodes_.Renamed(kRootIno, "a", kRootIno, "c", false);
+  inodes_.own_changes().Renamed(kRootIno, "a", kRootIno, "c", false);
   EXPECT_EQ(number(&inodes_, kRootIno, "c"), a);
   Found made;
-  inodes_.Made(kRootIno, File("a"), &made);
+  inodes_.own_changes().Made(kRootIno, File("a"), &made);
   EXPECT_NE(made.number, a);
 }
 
@@ -136,11 +136,11 @@ TEST_F(InodeTableTest, NoticesOfBytesLeaveTheModeAloneAndTheOtherWayRound) {
   ASSERT_TRUE(inodes_.Ask(a_, &path, &before));
   Entry made = File("a"), put = File("a", 9);
   made.mode = 0755;
-  inodes_.Changed(a_, made, InodeTable::What::kMode);
-  inodes_.Changed(a_, put, InodeTable::What::kContent);  // examined there before the mode change
+  inodes_.own_changes().Changed(a_, made, OwnChanges::What::kMode);
+  inodes_.own_changes().Changed(a_, put, OwnChanges::What::kContent);  // examined there before the mode change
   EXPECT_EQ(attributes().mode, 0755);
   EXPECT_EQ(attributes().size, 9U);
-  inodes_.Changed(a_, made, InodeTable::What::kMode);  // and before the bytes arrived
+  inodes_.own_changes().Changed(a_, made, OwnChanges::What::kMode);  // and before the bytes arrived
   EXPECT_EQ(attributes().size, 9U);
   EXPECT_EQ(Look(a_), Known::kYes);
   // An answer to a request made before all that.
@@ -148,12 +148,12 @@ TEST_F(InodeTableTest, NoticesOfBytesLeaveTheModeAloneAndTheOtherWayRound) {
   EXPECT_EQ(attributes().mode, 0755);
   EXPECT_EQ(attributes().size, 9U);
   // Another program's change must still be examined.
-  inodes_.Doubted(a_);
-  inodes_.Changed(a_, put, InodeTable::What::kContent);
+  inodes_.notices().Doubted(a_);
+  inodes_.own_changes().Changed(a_, put, OwnChanges::What::kContent);
   EXPECT_EQ(Look(a_), Known::kAsk);
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(a_, &path, &doubt));
-  inodes_.Changed(a_, put, InodeTable::What::kContent);
+  inodes_.own_changes().Changed(a_, put, OwnChanges::What::kContent);
   Entry found = File("a", 1);
   found.mode = 0600;
   inodes_.PutEntry(a_, doubt, found);
@@ -170,7 +170,7 @@ TEST_F(InodeTableTest, AsksForADirectoryThatItHasNotSeen) {
 }
 
 TEST_F(InodeTableTest, AChangedFileIsLookedAtAgainAndNothingElse) {
-  const auto told = inodes_.Apply(Change::kChanged, "d/b", &look_);
+  const auto told = inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
   EXPECT_TRUE(TellsContent(told, b_));
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Look(a_), Known::kYes);
@@ -186,7 +186,7 @@ TEST_F(InodeTableTest, AChangedFileIsLookedAtAgainAndNothingElse) {
 }
 
 TEST_F(InodeTableTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) {
-  const auto told = inodes_.Apply(Change::kCreated, "d/new", &look_);
+  const auto told = inodes_.notices().Apply(Change::kCreated, "d/new", &look_);
   EXPECT_TRUE(Tells(told, d_, "new"));
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
   List(d_, {File("b"), File("new")});
@@ -195,7 +195,7 @@ TEST_F(InodeTableTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere)
 }
 
 TEST_F(InodeTableTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
-  const auto told = inodes_.Apply(Change::kRemoved, "d", &look_);
+  const auto told = inodes_.notices().Apply(Change::kRemoved, "d", &look_);
   EXPECT_TRUE(Tells(told, kRootIno, "d"));
   EXPECT_TRUE(Tells(told, d_, "b"));
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // it may exist again
@@ -207,7 +207,7 @@ TEST_F(InodeTableTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
 }
 
 TEST_F(InodeTableTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
-  inodes_.Apply(Change::kCreated, "d", &look_);
+  inodes_.notices().Apply(Change::kCreated, "d", &look_);
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});
@@ -215,14 +215,14 @@ TEST_F(InodeTableTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
 }
 
 TEST_F(InodeTableTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
-  inodes_.Apply(Change::kReplaced, "d/b", &look_);
+  inodes_.notices().Apply(Change::kReplaced, "d/b", &look_);
   List(d_, {File("b", 5)});
   EXPECT_NE(Hold(d_, "b"), b_);
   EXPECT_EQ(SizeOf(b_), 1U);
 }
 
 TEST_F(InodeTableTest, KeepsAFileThatIsKnownBeforeTheNoticeOfItsCreation) {
-  inodes_.Apply(Change::kCreated, "d/b", &look_);
+  inodes_.notices().Apply(Change::kCreated, "d/b", &look_);
   EXPECT_EQ(Look(b_), Known::kAsk);
   List(d_, {File("b", 5)});
   EXPECT_EQ(Hold(d_, "b"), b_);
@@ -233,8 +233,8 @@ TEST_F(InodeTableTest, AnAnswerDoesNotHideAChangeNotifiedMeanwhile) {
   std::string path;
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(d_, &path, &doubt));
-  inodes_.Apply(Change::kChanged, "d/b", &look_);
-  inodes_.Apply(Change::kCreated, "d/new", &look_);
+  inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
+  inodes_.notices().Apply(Change::kCreated, "d/new", &look_);
   inodes_.PutListing(d_, doubt, {File("b", 1)});
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
@@ -250,7 +250,7 @@ TEST_F(InodeTableTest, AFileFirstSeenAfterItsChangeNoticeIsInDoubt) {
   std::string path;
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(e, &path, &doubt));
-  inodes_.Apply(Change::kChanged, "e/x", &look_);
+  inodes_.notices().Apply(Change::kChanged, "e/x", &look_);
   inodes_.PutListing(e, doubt, {File("x")});
   EXPECT_EQ(Lookup(e, "x"), Known::kAsk);
 }
@@ -284,7 +284,7 @@ TEST_F(InodeTableTest, WithoutAWatchNothingIsBelievedForLong) {
 
 TEST_F(InodeTableTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
   inodes_.SetAway(true);
-  inodes_.Apply(Change::kChanged, "d/b", &look_);
+  inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
   inodes_.Watch(false);
   EXPECT_EQ(Look(b_), Known::kYes);
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kYes);
@@ -296,7 +296,7 @@ TEST_F(InodeTableTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
 TEST_F(InodeTableTest, NoticesOfUnknownPathsChangeNothing) {
   for (const char* path : {"", "/", "x/y/z", "d/b/c", "..", "a/", "//"}) {
     for (const Change change : {Change::kCreated, Change::kReplaced, Change::kChanged, Change::kRemoved})
-      inodes_.Apply(change, path, &look_);
+      inodes_.notices().Apply(change, path, &look_);
   }
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kYes);
@@ -304,27 +304,27 @@ TEST_F(InodeTableTest, NoticesOfUnknownPathsChangeNothing) {
 
 TEST_F(InodeTableTest, WhatWeHaveDoneOurselvesIsKnownAndItsEchoPutsNothingInDoubt) {
   Found made;
-  inodes_.Made(d_, File("new", 0), &made);
+  inodes_.own_changes().Made(d_, File("new", 0), &made);
   EXPECT_EQ(Hold(d_, "new"), made.ino);
-  inodes_.Apply(Change::kCreated, "d/new", &look_);
+  inodes_.notices().Apply(Change::kCreated, "d/new", &look_);
   EXPECT_EQ(look_, std::vector<uint64_t>{made.ino});
   EXPECT_EQ(Lookup(d_, "none"), Known::kAbsent);
-  inodes_.Renamed(d_, "new", kRootIno, "moved", false);
+  inodes_.own_changes().Renamed(d_, "new", kRootIno, "moved", false);
   EXPECT_EQ(PathOf(made.ino), "moved");
   EXPECT_EQ(Hold(kRootIno, "moved"), made.ino);
-  inodes_.Removed(kRootIno, "moved");
+  inodes_.own_changes().Removed(kRootIno, "moved");
   EXPECT_EQ(PathOf(made.ino), "(none)");
-  inodes_.Apply(Change::kRemoved, "moved", &look_);
-  inodes_.Apply(Change::kRemoved, "d/new", &look_);
+  inodes_.notices().Apply(Change::kRemoved, "moved", &look_);
+  inodes_.notices().Apply(Change::kRemoved, "d/new", &look_);
   EXPECT_EQ(Lookup(kRootIno, "moved"), Known::kAbsent);
   EXPECT_EQ(Lookup(d_, "new"), Known::kAbsent);
 }
 
 TEST_F(InodeTableTest, ADirectoryHasTheTimeReportedByOurOperation) {
   const auto made = [&](const char* name, int64_t mtime_ns) {
-    inodes_.Made(d_, File(name, 0), nullptr);
-    inodes_.Expected(d_, name);
-    inodes_.Became(d_, mtime_ns);
+    inodes_.own_changes().Made(d_, File(name, 0), nullptr);
+    inodes_.own_changes().Expected(d_, name);
+    inodes_.own_changes().Became(d_, mtime_ns);
   };
   const auto ask = [&] {
     std::string path;
@@ -334,31 +334,31 @@ TEST_F(InodeTableTest, ADirectoryHasTheTimeReportedByOurOperation) {
     ASSERT_EQ(Look(d_), Known::kYes);
   };
   ask();
-  inodes_.Expect(d_, "one");
+  inodes_.own_changes().Expect(d_, "one");
   made("one", 77);
   Found found;
   EXPECT_EQ(inodes_.Look(d_, false, &found), Known::kYes);
   EXPECT_EQ(found.attributes.mtime_ns, 77);
   // After two changes at the same time, it is unknown which was the last there.
-  inodes_.Expect(d_, "two");
-  inodes_.Expect(d_, "three");
+  inodes_.own_changes().Expect(d_, "two");
+  inodes_.own_changes().Expect(d_, "three");
   made("three", 78);
   EXPECT_EQ(Look(d_), Known::kAsk);
   made("two", 79);
   EXPECT_EQ(Look(d_), Known::kAsk);
   // Another program also changed the directory.
   ask();
-  inodes_.Expect(d_, "four");
-  inodes_.Apply(Change::kCreated, "d/other", &look_);
+  inodes_.own_changes().Expect(d_, "four");
+  inodes_.notices().Apply(Change::kCreated, "d/other", &look_);
   made("four", 80);
   EXPECT_EQ(Look(d_), Known::kAsk);
   ask();
-  inodes_.Expect(d_, "five");
-  inodes_.Made(d_, File("five", 0), nullptr);
-  inodes_.Expected(d_, "five");
-  inodes_.Apply(Change::kRemoved, "d/other-of-before", &look_);
-  inodes_.Apply(Change::kCreated, "d/other-again", &look_);
-  inodes_.Became(d_, 81);
+  inodes_.own_changes().Expect(d_, "five");
+  inodes_.own_changes().Made(d_, File("five", 0), nullptr);
+  inodes_.own_changes().Expected(d_, "five");
+  inodes_.notices().Apply(Change::kRemoved, "d/other-of-before", &look_);
+  inodes_.notices().Apply(Change::kCreated, "d/other-again", &look_);
+  inodes_.own_changes().Became(d_, 81);
   EXPECT_EQ(Look(d_), Known::kAsk);
 }
 
@@ -366,47 +366,47 @@ TEST_F(InodeTableTest, AnAnswerOfBeforeUndoesNothingThatWeHaveDone) {
   std::string path;
   InodeTable::Doubt doubt;
   ASSERT_TRUE(inodes_.Ask(d_, &path, &doubt));
-  inodes_.Made(d_, File("new", 0), nullptr);
-  inodes_.Removed(d_, "b");
+  inodes_.own_changes().Made(d_, File("new", 0), nullptr);
+  inodes_.own_changes().Removed(d_, "b");
   inodes_.PutListing(d_, doubt, {File("b")});
   Hold(d_, "new");
   Found found;
   EXPECT_EQ(inodes_.Lookup(d_, "b", false, &found), Known::kAsk);
   ASSERT_TRUE(inodes_.Ask(a_, &path, &doubt));
-  inodes_.Renamed(kRootIno, "a", d_, "a", false);
+  inodes_.own_changes().Renamed(kRootIno, "a", d_, "a", false);
   inodes_.PutAbsent(a_, doubt);
   EXPECT_EQ(PathOf(a_), "d/a");
   // Requested between the change there and the change here.
-  inodes_.Moving(a_, true);
+  inodes_.own_changes().Moving(a_, true);
   ASSERT_TRUE(inodes_.Ask(a_, &path, &doubt));
   inodes_.PutAbsent(a_, doubt);
-  inodes_.Moving(a_, false);
+  inodes_.own_changes().Moving(a_, false);
   EXPECT_EQ(PathOf(a_), "d/a");
 }
 
 TEST_F(InodeTableTest, OneTakesThePlaceOfAnotherOrTheyChangePlaces) {
-  inodes_.Renamed(kRootIno, "a", d_, "b", true);
+  inodes_.own_changes().Renamed(kRootIno, "a", d_, "b", true);
   EXPECT_EQ(PathOf(a_), "d/b");
   EXPECT_EQ(PathOf(b_), "a");
-  inodes_.Renamed(kRootIno, "a", d_, "b", false);
+  inodes_.own_changes().Renamed(kRootIno, "a", d_, "b", false);
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(PathOf(a_), "(none)");
 }
 
 TEST_F(InodeTableTest, WhatIsNotSentYetKeepsItsPlaceUntilItIs) {
-  ASSERT_TRUE(inodes_.Pin(b_));
-  inodes_.Apply(Change::kRemoved, "d", &look_);
+  ASSERT_TRUE(inodes_.own_changes().Pin(b_));
+  inodes_.notices().Apply(Change::kRemoved, "d", &look_);
   inodes_.PutAbsent(b_, 1000);
   List(kRootIno, {File("a"), File("d")});
   List(d_, {});
   EXPECT_EQ(PathOf(b_), "d/b");
-  EXPECT_FALSE(inodes_.Unpin(b_));
-  ASSERT_TRUE(inodes_.Pin(b_));
-  inodes_.Apply(Change::kChanged, "d/b", &look_);
-  EXPECT_TRUE(inodes_.Unpin(b_));
+  EXPECT_FALSE(inodes_.own_changes().Unpin(b_));
+  ASSERT_TRUE(inodes_.own_changes().Pin(b_));
+  inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
+  EXPECT_TRUE(inodes_.own_changes().Unpin(b_));
   inodes_.PutAbsent(b_, 1000);
   EXPECT_EQ(PathOf(b_), "(none)");
-  EXPECT_FALSE(inodes_.Pin(b_));
+  EXPECT_FALSE(inodes_.own_changes().Pin(b_));
 }
 
 TEST(InodeTable, EvictsUnusedDirectoriesAboveALimit) {

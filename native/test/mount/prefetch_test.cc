@@ -52,7 +52,7 @@ class PrefetchTest : public testing::Test {
   }
 
   InodeTable inodes_;
-  Prefetch prefetch_{&inodes_};
+  Prefetch prefetch_{inodes_.walk()};
 };
 
 TEST_F(PrefetchTest, TheSecondOfADirectorysFilesHasTheNextOnesAskedForOnce) {
@@ -130,7 +130,7 @@ TEST_F(PrefetchTest, FilesOfTheNextDirectoriesFollowButNoneOutsideOfWhatIsWalked
   OpenDirectory(directories[0]);
   Open(files[0][0]);
   EXPECT_EQ(Open(files[0][1]).files, Names(files[0], 2, 3));
-  Prefetch others(&inodes_);
+  Prefetch others(inodes_.walk());
   others.Opened(kRootIno, true, kMost);
   others.Opened(directories[0], true, kMost);
   others.Opened(files[0][0], false, kMost);
@@ -162,7 +162,7 @@ TEST_F(PrefetchTest, WhatGoesMeanwhileIsNoTrouble) {
   Open(files[0]);
   EXPECT_FALSE(Open(files[1]).files.empty());
   std::vector<uint64_t> look;
-  inodes_.Apply(InodeTable::Change::kRemoved, "f0002", &look);
+  inodes_.notices().Apply(ChangeNotices::Change::kRemoved, "f0002", &look);
   EXPECT_TRUE(Open(files[2]).files.empty());
   EXPECT_TRUE(Open(999'999).files.empty());
   Open(files[3]);
