@@ -11,7 +11,7 @@ import { usableBackend } from './index.ts';
 
 // Its host as it is now, not as it was bundled last.
 const bundle = mkdtempSync(join(tmpdir(), 'keibi-host-'));
-process.env.KD_FUSE_NATIVE_HOST = join(bundle, 'fuse-native-host.cjs');
+process.env.KD_FUSE_NATIVE_HOST = join(bundle, 'fuse-native-host.mjs');
 await build({
   entryPoints: [fileURLToPath(new URL('../../fuse-native-host/src/main.ts', import.meta.url))],
   outfile: process.env.KD_FUSE_NATIVE_HOST,

@@ -194,7 +194,7 @@ describe.skipIf(reason !== undefined || alone)('the backend of a mount', () => {
     vi.stubEnv('KD_FUSE_NATIVE_HOST', '/nowhere');
     await expect(usableBackend()).rejects.toMatchObject({
       code: 'MOUNT_UNAVAILABLE',
-      message: expect.stringMatching(/libfuse3.*fuse-native-host\.mjs/),
+      message: expect.stringMatching(/libfuse3.*fuse-native-host\.cjs/),
     });
   });
 });
