@@ -34,7 +34,7 @@ std::shared_ptr<OverlayFile> Overlays::OverlayOf(uint64_t ino) {
   // Everything was sent, and another peer has changed the file since: the overlay is out of date.
   Found found;
   if (parts_.inodes.Look(ino, true, &found) != InodeTable::Known::kYes || found.gone) return overlay;
-  if (overlay->base() == mount::Version{found.attributes.size, found.attributes.mtime_ns}) return overlay;
+  if (overlay->base() == stream::FileVersion{found.attributes.size, found.attributes.mtime_ns}) return overlay;
   if (overlay->NeedsPut(false)) return overlay;
   parts_.write_back.Drop(ino, overlay);
   return parts_.write_back.Find(ino);

@@ -15,13 +15,13 @@ constexpr size_t kMostContents = 8;
 
 }  // namespace
 
-void BaseContents::Add(const Version& of, std::shared_ptr<CacheFile> content) {
+void BaseContents::Add(const FileVersion& of, std::shared_ptr<CacheFile> content) {
   if (!contents_.empty() && contents_.back().first == of) return;
   if (contents_.size() >= kMostContents) contents_.erase(contents_.begin());
   contents_.emplace_back(of, std::move(content));
 }
 
-std::shared_ptr<CacheFile> BaseContents::Newest(const Version& of) const {
+std::shared_ptr<CacheFile> BaseContents::Newest(const FileVersion& of) const {
   return !contents_.empty() && contents_.back().first == of ? contents_.back().second : nullptr;
 }
 

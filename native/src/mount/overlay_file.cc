@@ -49,7 +49,7 @@ int ReadAll(int fd, uint64_t offset, uint8_t* to, size_t length) {
 
 }  // namespace
 
-int OverlayFile::Open(int directory, const Version& base, std::shared_ptr<CacheFile> content,
+int OverlayFile::Open(int directory, const FileVersion& base, std::shared_ptr<CacheFile> content,
                       std::atomic<uint64_t>* dirty, std::shared_ptr<OverlayFile>* overlay) {
   std::shared_ptr<OverlayFile> opened(new OverlayFile(directory, base, dirty));
   const std::string name = opened->token_ + ".data";
@@ -60,7 +60,7 @@ int OverlayFile::Open(int directory, const Version& base, std::shared_ptr<CacheF
   return 0;
 }
 
-OverlayFile::OverlayFile(int directory, const Version& base, std::atomic<uint64_t>* dirty)
+OverlayFile::OverlayFile(int directory, const FileVersion& base, std::atomic<uint64_t>* dirty)
     : directory_(directory),
       token_(NewToken()),
       origin_(base),
@@ -73,12 +73,12 @@ OverlayFile::~OverlayFile() {
   if (mine_ && file_.valid()) unlinkat(directory_, (token_ + ".data").c_str(), 0);
 }
 
-Version OverlayFile::version() const {
+FileVersion OverlayFile::version() const {
   const std::scoped_lock lock(mutex_);
   return now_;
 }
 
-Version OverlayFile::base() const {
+FileVersion OverlayFile::base() const {
   const std::scoped_lock lock(mutex_);
   return base_;
 }
@@ -146,7 +146,7 @@ bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read
   return true;
 }
 
-void OverlayFile::AddContent(const Version& of, std::shared_ptr<CacheFile> content) {
+void OverlayFile::AddContent(const FileVersion& of, std::shared_ptr<CacheFile> content) {
   const std::scoped_lock lock(mutex_);
   if (of == base_) contents_.Add(of, std::move(content));
 }
@@ -181,7 +181,7 @@ bool OverlayFile::Begin(bool sync, uint64_t most_bytes, Put* put) {
   return changes_.Begin(base_, now_, sync, most_bytes, put);
 }
 
-void OverlayFile::Done(const Put& put, const Version& left) {
+void OverlayFile::Done(const Put& put, const FileVersion& left) {
   const std::scoped_lock lock(mutex_);
   base_ = {put.now.size, left.mtime_ns};
   // The other side may store coarser times than ours.
@@ -224,7 +224,7 @@ bool OverlayFile::TakeIn(int* error) {
   return all && *error == 0;
 }
 
-int OverlayFile::MoveTo(const Version& base, bool theirs) {
+int OverlayFile::MoveTo(const FileVersion& base, bool theirs) {
   const std::scoped_lock lock(mutex_);
   int error = 0;
   TakeIn(&error);

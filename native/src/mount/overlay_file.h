@@ -17,7 +17,7 @@ namespace keibi::mount {
 
 // Blocks of the version `of` that a read needs. `content` is their cache file, if one is known.
 struct Missing {
-  Version of;
+  FileVersion of;
   std::shared_ptr<stream::CacheFile> content;
   uint32_t first = 0, end = 0;
 };
@@ -29,17 +29,17 @@ struct Missing {
 class OverlayFile {
  public:
   // Returns 0, or the errno why it could not be created. `dirty` is a total that counts the bytes in the overlay.
-  static int Open(int directory, const Version& base, std::shared_ptr<stream::CacheFile> content,
+  static int Open(int directory, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
                   std::atomic<uint64_t>* dirty, std::shared_ptr<OverlayFile>* overlay);
   OverlayFile(const OverlayFile&) = delete;
   OverlayFile& operator=(const OverlayFile&) = delete;
   ~OverlayFile();
 
   const std::string& token() const { return token_; }
-  Version version() const;
-  Version base() const;
+  FileVersion version() const;
+  FileVersion base() const;
   // The version the overlay was created on.
-  const Version& origin() const { return origin_; }
+  const FileVersion& origin() const { return origin_; }
 
   // Each returns an errno, or 0.
   int Write(uint64_t offset, const uint8_t* bytes, size_t length, int64_t now_ns);
@@ -50,7 +50,7 @@ class OverlayFile {
   // Reads up to `length` bytes. False if some of them are `missing`.
   bool Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Missing* missing, int* error);
   // Adds the cache file of the version `of`; ignored if that is no longer the latest version.
-  void AddContent(const Version& of, std::shared_ptr<stream::CacheFile> content);
+  void AddContent(const FileVersion& of, std::shared_ptr<stream::CacheFile> content);
 
   // Whether the other peer lacks something; with `sync`, also whether something is not yet on its disk.
   bool NeedsPut(bool sync) const;
@@ -62,7 +62,7 @@ class OverlayFile {
   // Begins a put of at most about `most_bytes`; false if there is nothing to put. One put at a time: Done or Failed
   // ends it.
   bool Begin(bool sync, uint64_t most_bytes, Put* put);
-  void Done(const Put& put, const Version& left);
+  void Done(const Put& put, const FileVersion& left);
   void Failed(const Put& put);
   // Discards all changes: they will never be sent.
   void GiveUp();
@@ -71,7 +71,7 @@ class OverlayFile {
 
   // Moves the overlay to another file, whose version is `base`: all its known bytes are to be put there. Unknown bytes
   // come from that file with `theirs`, else they are 0. Returns an errno, or 0.
-  int MoveTo(const Version& base, bool theirs);
+  int MoveTo(const FileVersion& base, bool theirs);
   // Drops put bytes if they take more than `most_bytes` of the disk, or too many ranges. The other peer has them.
   void Shrink(uint64_t most_bytes);
   // Extends the file to its full length, if all bytes are known and it is not larger than `most_bytes`.
@@ -83,7 +83,7 @@ class OverlayFile {
   void LetGo() { mine_ = false; }
 
  private:
-  OverlayFile(int directory, const Version& base, std::atomic<uint64_t>* dirty);
+  OverlayFile(int directory, const FileVersion& base, std::atomic<uint64_t>* dirty);
 
   // All with mutex_ held.
   int WriteAt(uint64_t offset, const uint8_t* bytes, size_t length, int64_t now_ns);
@@ -96,11 +96,11 @@ class OverlayFile {
   const int directory_;  // the cache; outlives this object
   std::string token_;
   core::Fd file_;
-  const Version origin_;
+  const FileVersion origin_;
   std::atomic<bool> mine_{true};
 
   mutable std::mutex mutex_;
-  Version base_, now_;
+  FileVersion base_, now_;
   BaseContents contents_;
   Ranges overlay_;         // the ranges that TOKEN.data holds
   uint64_t hold_;          // below this offset, bytes outside the overlay come from `contents_`

@@ -51,7 +51,7 @@ void UnsentChanges::Restart(const Ranges& known, uint64_t keep) {
   Count();
 }
 
-bool UnsentChanges::Begin(const Version& base, const Version& now, bool sync, uint64_t most_bytes, Put* put) {
+bool UnsentChanges::Begin(const FileVersion& base, const FileVersion& now, bool sync, uint64_t most_bytes, Put* put) {
   if (putting_ || !HasUnsent(sync)) return false;
   *put = {base, now, keep_, sync, put_changes_, {}};
   while (!unsent_.empty() && put->ranges.size() < kMostPutRanges && sent_.bytes() < most_bytes) {

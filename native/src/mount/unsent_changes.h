@@ -14,8 +14,8 @@ namespace keibi::mount {
 
 // One write to the other peer's file. Its bytes come from the overlay's own file.
 struct Put {
-  Version base;
-  Version now;
+  FileVersion base;
+  FileVersion now;
   uint64_t keep = 0;  // bytes of the base that are still valid
   bool sync = false;
   uint64_t changes = 0;                               // changes included in this put and in earlier ones
@@ -51,7 +51,7 @@ class UnsentChanges {
   const Ranges& unsent() const { return unsent_; }
 
   // Begins a put of at most about `most_bytes`; false if there is nothing to put, or one is pending.
-  bool Begin(const Version& base, const Version& now, bool sync, uint64_t most_bytes, Put* put);
+  bool Begin(const FileVersion& base, const FileVersion& now, bool sync, uint64_t most_bytes, Put* put);
   void Done(const Put& put);
   void Failed(const Put& put);
 

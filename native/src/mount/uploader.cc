@@ -126,7 +126,7 @@ void Uploader::MoveTo(const Upload& upload, const std::vector<uint8_t>& page, co
     Entry entry;
     ParseOne(page, &entry);
     const int error = upload.overlay->MoveTo({entry.size, entry.mtime_ns}, !name.empty());
-    if (error == 0 && !name.empty()) outside_.told(inodes_->own_changes().MoveAside(upload.ino, name));
+    if (error == 0 && !name.empty()) outside_.invalidate(inodes_->own_changes().MoveAside(upload.ino, name));
     outside_.moved(upload, error);
   });
 }

@@ -34,7 +34,7 @@ class Uploader {
   struct Outside {
     std::function<void(const Upload&, int error)> ended;  // the put; the overlay knows already
     std::function<void(const Upload&, int error)> moved;
-    std::function<void(InodeTable::Invalidations)> told;
+    std::function<void(InodeTable::Invalidations)> invalidate;
     std::function<void(std::function<void()>)> run;  // a job that may take long, on another thread
   };
 

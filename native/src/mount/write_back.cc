@@ -38,7 +38,7 @@ WriteBack::WriteBack(Options options, InodeTable* inodes, DaemonLink* link, Outs
       uploader_({options_.label, std::max(options_.most_kept_bytes, options_.most_dirty_bytes)}, inodes, link,
                 {.ended = [this](const Upload& upload, int error) { PutEnded(upload, error); },
                  .moved = [this](const Upload& upload, int error) { Moved(upload, error); },
-                 .told = outside_.told,
+                 .invalidate = outside_.invalidate,
                  .run =
                      [this](std::function<void()> job) {
                        const std::scoped_lock lock(mutex_);
@@ -93,7 +93,7 @@ std::shared_ptr<OverlayFile> WriteBack::Find(uint64_t ino) {
   return file == nullptr ? nullptr : file->overlay;
 }
 
-int WriteBack::Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
+int WriteBack::Make(uint64_t ino, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
                     std::shared_ptr<OverlayFile>* overlay) {
   const std::scoped_lock lock(mutex_);
   File& file = files_[ino];

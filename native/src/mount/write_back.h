@@ -55,7 +55,7 @@ class WriteBack {
     uint64_t most_dirty_bytes = uint64_t{256} << 20;
   };
   struct Outside {
-    std::function<void(InodeTable::Invalidations)> told;
+    std::function<void(InodeTable::Invalidations)> invalidate;
     std::function<void(uint64_t ino)> look;
     // The overlay of this version of `path` is not needed any more.
     std::function<void(uint64_t ino, const std::string& path, const std::shared_ptr<OverlayFile>& overlay)> settled;
@@ -72,7 +72,7 @@ class WriteBack {
 
   std::shared_ptr<OverlayFile> Find(uint64_t ino);
   // Takes the existing overlay, or makes one. Returns an errno, or 0.
-  int Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
+  int Make(uint64_t ino, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
            std::shared_ptr<OverlayFile>* overlay);
   // The overlay has nothing unsent, and the file there has changed: discard it.
   void Drop(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);

@@ -63,7 +63,7 @@ BootIdBytes BootId() {
 
 }  // namespace
 
-PartFile::PartFile(const Staging& staging, Identity identity) : staging_(staging), identity_(std::move(identity)) {
+PartFile::PartFile(const Staging& staging, PartIdentity identity) : staging_(staging), identity_(std::move(identity)) {
   const std::string key = KeyOf(identity_.path);
   data_name_ = key + ".data";
   map_name_ = key + ".map";
@@ -77,7 +77,7 @@ PartFile::Found PartFile::Load() {
     const bool there = fstatat(staging_.fd(), data_name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                        faccessat(staging_.fd(), data_name_.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
     const auto length = there ? static_cast<uint64_t>(status.st_size) : 0;
-    if (there && S_ISREG(status.st_mode) && length >= map->data_bytes && length <= identity_.size) {
+    if (there && S_ISREG(status.st_mode) && length >= map->data_bytes && length <= identity_.version.size) {
       bitmap_ = std::move(map->bitmap);
       saved_ = bitmap_.held();
       resumed_ = true;
@@ -92,7 +92,7 @@ PartFile::Found PartFile::Load() {
 std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
-  const uint32_t chunks = ChunksOf(identity_.size);
+  const uint32_t chunks = ChunksOf(identity_.version.size);
   const size_t bitmap_bytes = (size_t{chunks} + 7) / 8;
   struct stat status;
   if (fstat(fd.get(), &status) != 0 || status.st_size > static_cast<off_t>(kMaxMapBytes)) return std::nullopt;
@@ -102,8 +102,8 @@ std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   const size_t body = static_cast<size_t>(length) - kSumBytes;
   if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
   const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kPartVersion;
-  const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.size &&
-                    static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.mtime_ns;
+  const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.version.size &&
+                    static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.version.mtime_ns;
   if (whole && !ours) *other = true;
   if (!whole || !ours || body != kHeadBytes + bitmap_bytes || LoadBigEndian<uint32_t>(&map[24]) != core::kChunkBytes)
     return std::nullopt;
@@ -128,14 +128,14 @@ Status PartFile::OpenData() {
 Status PartFile::CreateData() {
   struct statvfs disk;
   if (!identity_.sparse && fstatvfs(staging_.fd(), &disk) == 0 &&
-      uint64_t{disk.f_bavail} * disk.f_frsize < identity_.size) {
+      uint64_t{disk.f_bavail} * disk.f_frsize < identity_.version.size) {
     return Status::Of(Code::kDiskFull, ENOSPC);
   }
   staging_.Remove(data_name_);
   core::Fd fd;
   if (const Status status = staging_.Create(data_name_, 0600, &fd); !status.ok()) return status;
   data_ = std::make_shared<core::Fd>(std::move(fd));
-  bitmap_ = Bitmap(ChunksOf(identity_.size));
+  bitmap_ = Bitmap(ChunksOf(identity_.version.size));
   return Status::Ok();
 }
 
@@ -151,7 +151,7 @@ Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Writte
   }
   const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
   const Status status = WriteData(file->get(), data, bytes, offset);
-  if (status.ok() && identity_.size >= kWriteBehindFrom) WriteBehind(file->get(), offset + bytes);
+  if (status.ok() && identity_.version.size >= kWriteBehindFrom) WriteBehind(file->get(), offset + bytes);
   const std::scoped_lock lock(mutex_);
   writing_.erase(chunk);
   if (!status.ok() || ended_) return status;
@@ -190,7 +190,7 @@ Status PartFile::LeaveHole(uint32_t chunk, uint32_t chunks, uint64_t* new_bytes,
   for (uint32_t at = bitmap_.NextMissing(chunk); at < chunk + chunks; at = bitmap_.NextMissing(at + 1)) {
     if (writing_.contains(at)) continue;
     const uint64_t offset = uint64_t{at} * core::kChunkBytes;
-    const uint64_t bytes = std::min<uint64_t>(core::kChunkBytes, identity_.size - offset);
+    const uint64_t bytes = std::min<uint64_t>(core::kChunkBytes, identity_.version.size - offset);
     if (resumed_) {
       if (const Status status = PunchHole(data_->get(), offset, bytes); !status.ok()) return status;
     }
@@ -220,8 +220,8 @@ Status PartFile::Save(bool sync) {
   std::memcpy(map.data(), "KDBM", 4);
   map[4] = kPartVersion;
   map[5] = sync ? 1 : 0;
-  StoreBigEndian<uint64_t>(&map[8], identity_.size);
-  StoreBigEndian<uint64_t>(&map[16], static_cast<uint64_t>(identity_.mtime_ns));
+  StoreBigEndian<uint64_t>(&map[8], identity_.version.size);
+  StoreBigEndian<uint64_t>(&map[16], static_cast<uint64_t>(identity_.version.mtime_ns));
   StoreBigEndian<uint32_t>(&map[24], core::kChunkBytes);
   StoreBigEndian<uint64_t>(&map[kDataBytesAt], static_cast<uint64_t>(status.st_size));
   const auto boot_id = BootId();
@@ -250,10 +250,11 @@ Status PartFile::Complete(mode_t mode) {
   const std::shared_ptr<core::Fd> file = std::exchange(data_, nullptr);
   // Extends the file by a hole; written data never lies beyond its final size.
   struct stat status;
-  const auto size = static_cast<off_t>(identity_.size);
+  const auto size = static_cast<off_t>(identity_.version.size);
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   if (status.st_size < size && ftruncate(file->get(), size) != 0) return WriteError(Code::kDestinationUnusable);
-  const bool set = fchmod(file->get(), mode) == 0 && futimens(file->get(), FileTimes(identity_.mtime_ns).times) == 0;
+  const bool set =
+      fchmod(file->get(), mode) == 0 && futimens(file->get(), FileTimes(identity_.version.mtime_ns).times) == 0;
   return set ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 

@@ -10,17 +10,17 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "disk/file_version.h"
 #include "manifest/bitmap.h"
 #include "receive/staging.h"
 
 namespace keibi::stream {
 
-// The version a part belongs to (PROTOCOL 7): a part with another size or mtime is useless.
-struct Identity {
+// The file that a part belongs to (PROTOCOL 7): a part of another version is useless.
+struct PartIdentity {
   std::string path;  // relative to the destination
-  uint64_t size = 0;
-  int64_t mtime_ns = 0;
-  bool sparse = false;  // how it is stored; not part of the version
+  FileVersion version;
+  bool sparse = false;  // how it is stored
 };
 
 // A file of more than one chunk while it is received: KEY.data in the staging folder and the bitmap of its chunks,
@@ -37,7 +37,7 @@ class PartFile {
  public:
   enum class Found { kNothing, kRest, kOther };  // kOther: a part of another version, now removed
 
-  PartFile(const Staging& staging, Identity identity);
+  PartFile(const Staging& staging, PartIdentity identity);
 
   // Loads the rest of an earlier run. Call before the first Write.
   Found Load();
@@ -63,7 +63,7 @@ class PartFile {
   void Discard();  // both
 
   Bitmap held() const;
-  uint64_t size() const { return identity_.size; }
+  uint64_t size() const { return identity_.version.size; }
   const std::string& DataName() const { return data_name_; }
 
  private:
@@ -78,7 +78,7 @@ class PartFile {
   std::optional<Map> ReadMap(bool* other);
 
   const Staging& staging_;
-  const Identity identity_;
+  const PartIdentity identity_;
   std::string data_name_, map_name_;
   std::mutex map_mutex_;  // held while the map is written or dropped; taken before mutex_
   bool ended_ = false;    // completed or discarded: no map may appear again

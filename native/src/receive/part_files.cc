@@ -84,7 +84,8 @@ void PartFiles::Discard(uint32_t index) {
 }
 
 std::shared_ptr<PartFile> PartFiles::Create(uint32_t index, const Entry& entry) const {
-  return std::make_shared<PartFile>(staging_, Identity{table_.PathOf(index), entry.size, entry.mtime_ns, entry.sparse});
+  return std::make_shared<PartFile>(staging_,
+                                    PartIdentity{table_.PathOf(index), {entry.size, entry.mtime_ns}, entry.sparse});
 }
 
 void PartFiles::Save(bool sync) {

@@ -71,12 +71,12 @@ class InodeTableTest : public testing::Test {
     InodeTable::Doubt doubt;
     return inodes_.Ask(ino, &path, &doubt) ? path : "(none)";
   }
-  static bool Tells(const InodeTable::Invalidations& told, uint64_t parent, const std::string& name) {
-    return std::any_of(told.begin(), told.end(),
+  static bool Announces(const InodeTable::Invalidations& announced, uint64_t parent, const std::string& name) {
+    return std::any_of(announced.begin(), announced.end(),
                        [&](const Invalidation& one) { return one.parent == parent && one.name == name; });
   }
-  static bool TellsContent(const InodeTable::Invalidations& told, uint64_t ino) {
-    return std::any_of(told.begin(), told.end(),
+  static bool AnnouncesContent(const InodeTable::Invalidations& announced, uint64_t ino) {
+    return std::any_of(announced.begin(), announced.end(),
                        [&](const Invalidation& one) { return one.ino == ino && one.content; });
   }
 
@@ -170,8 +170,8 @@ TEST_F(InodeTableTest, AsksForADirectoryThatItHasNotSeen) {
 }
 
 TEST_F(InodeTableTest, AChangedFileIsLookedAtAgainAndNothingElse) {
-  const auto told = inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
-  EXPECT_TRUE(TellsContent(told, b_));
+  const auto announced = inodes_.notices().Apply(Change::kChanged, "d/b", &look_);
+  EXPECT_TRUE(AnnouncesContent(announced, b_));
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Look(a_), Known::kYes);
   Found found;
@@ -186,8 +186,8 @@ TEST_F(InodeTableTest, AChangedFileIsLookedAtAgainAndNothingElse) {
 }
 
 TEST_F(InodeTableTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) {
-  const auto told = inodes_.notices().Apply(Change::kCreated, "d/new", &look_);
-  EXPECT_TRUE(Tells(told, d_, "new"));
+  const auto announced = inodes_.notices().Apply(Change::kCreated, "d/new", &look_);
+  EXPECT_TRUE(Announces(announced, d_, "new"));
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
   List(d_, {File("b"), File("new")});
   EXPECT_EQ(Lookup(d_, "new"), Known::kYes);
@@ -195,9 +195,9 @@ TEST_F(InodeTableTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere)
 }
 
 TEST_F(InodeTableTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
-  const auto told = inodes_.notices().Apply(Change::kRemoved, "d", &look_);
-  EXPECT_TRUE(Tells(told, kRootIno, "d"));
-  EXPECT_TRUE(Tells(told, d_, "b"));
+  const auto announced = inodes_.notices().Apply(Change::kRemoved, "d", &look_);
+  EXPECT_TRUE(Announces(announced, kRootIno, "d"));
+  EXPECT_TRUE(Announces(announced, d_, "b"));
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // it may exist again
   EXPECT_EQ(PathOf(b_), "(none)");
   EXPECT_EQ(Look(b_), Known::kYes);
@@ -265,16 +265,16 @@ TEST_F(InodeTableTest, AnotherKindOfThingUnderTheSameNameIsAnother) {
 }
 
 TEST_F(InodeTableTest, AListingThatLacksANameTakesItAway) {
-  const auto told = List(kRootIno, {Directory("d")});
-  EXPECT_TRUE(Tells(told, kRootIno, "a"));
+  const auto announced = List(kRootIno, {Directory("d")});
+  EXPECT_TRUE(Announces(announced, kRootIno, "a"));
   EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAbsent);
   EXPECT_EQ(Hold(kRootIno, "d"), d_);
 }
 
 TEST_F(InodeTableTest, WithoutAWatchNothingIsBelievedForLong) {
-  const auto told = inodes_.Watch(false);
-  EXPECT_TRUE(Tells(told, d_, "b"));
-  EXPECT_FALSE(Tells(told, kRootIno, "d"));  // a program may have it as its working directory
+  const auto announced = inodes_.Watch(false);
+  EXPECT_TRUE(Announces(announced, d_, "b"));
+  EXPECT_FALSE(Announces(announced, kRootIno, "d"));  // a program may have it as its working directory
   EXPECT_EQ(Look(a_), Known::kAsk);
   EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});

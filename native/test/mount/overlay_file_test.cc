@@ -134,7 +134,7 @@ class OverlayFileTest : public testing::Test {
   std::atomic<uint64_t> dirty_{0};
   std::shared_ptr<OverlayFile> draft_;
   std::string there_, here_;
-  Version version_;
+  FileVersion version_;
   int64_t clock_ = 100;
 };
 
@@ -243,7 +243,7 @@ TEST_P(OverlayFileSteps, LeaveTheSameHereAndThere) {
         if (!std::exchange(putting, false)) break;
         if (random() % 3 == 0) {
           // Half of it is there, and it is unknown which half.
-          const Version before = version_;
+          const FileVersion before = version_;
           Apply(put, false);
           draft_->Failed(put);
           there_.resize(before.size);

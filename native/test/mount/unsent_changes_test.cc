@@ -8,11 +8,11 @@ namespace {
 
 using Ranged = std::vector<std::pair<uint64_t, uint64_t>>;
 
-constexpr Version kBase{100, 7};
+constexpr FileVersion kBase{100, 7};
 
 class UnsentChangesTest : public testing::Test {
  protected:
-  Put Begin(const Version& now, uint64_t most_bytes = UINT64_MAX, bool sync = false) {
+  Put Begin(const FileVersion& now, uint64_t most_bytes = UINT64_MAX, bool sync = false) {
     Put put;
     EXPECT_TRUE(changes_->Begin(kBase, now, sync, most_bytes, &put));
     return put;

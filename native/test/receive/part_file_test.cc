@@ -50,7 +50,7 @@ class PartTest : public testing::Test {
   }
 
   const std::string content_ = test::Content(kPartBytes);
-  const Identity identity_{"a/b", kPartBytes, -7, false};
+  const PartIdentity identity_{"a/b", {kPartBytes, -7}, false};
   test::Folder folder_;
   core::Fd destination_;
   Staging staging_;
@@ -148,7 +148,8 @@ TEST_F(PartTest, IsFoundAgainWithTheChunksThatWereSaved) {
 }
 
 TEST_F(PartTest, IsOfNoUseForOtherContentAndGoes) {
-  for (const Identity& other : {Identity{"a/b", kPartBytes + 1, -7, false}, Identity{"a/b", kPartBytes, -8, false}}) {
+  for (const PartIdentity& other :
+       {PartIdentity{"a/b", {kPartBytes + 1, -7}, false}, PartIdentity{"a/b", {kPartBytes, -8}, false}}) {
     LeaveAPart(true);
     PartFile part(staging_, other);
     EXPECT_EQ(part.Load(), Found::kOther);

@@ -102,7 +102,7 @@ class SparsePartTest : public testing::Test {
   test::Folder folder_;
   core::Fd destination_;
   Staging staging_;
-  const Identity identity_{"sparse", kSparseBytes, 5, true};
+  const PartIdentity identity_{"sparse", {kSparseBytes, 5}, true};
 };
 
 TEST_F(SparsePartTest, KeepsHolesAndCountsThemOnce) {
