@@ -178,13 +178,13 @@ const NATIVE = [
 ];
 const FUZZING = ['fuzzing', fuzzed];
 const UNIT = ['unit tests', () => vitest('unit', 3)];
-const END_TO_END = ['end to end', () => vitest('e2e', 4)];
+const END_TO_END = ['end to end', () => vitest('e2e', 5)];
 
 /** Each round is a list of checks, and how many of them run at the same time. */
 const PARTS = {
   all: [
     [STATIC, 2],
-    [[UNIT, ...NATIVE], 1],
+    [[UNIT, ...NATIVE], 2],
     [[END_TO_END, FUZZING], 2],
   ],
   check: [[STATIC, 2]],
