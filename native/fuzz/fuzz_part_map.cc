@@ -39,7 +39,7 @@ void Put(int folder, const std::string& name, const std::vector<uint8_t>& bytes,
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static Place* const place = new Place;
   if (size < 1 || size > 4096) return 0;
-  PartFile part(place->staging, {"file", kFileBytes, 1, false});
+  PartFile part(place->staging, {"file", {kFileBytes, 1}, false});
   const std::string map_name = part.DataName().substr(0, part.DataName().rfind('.')) + ".map";
   std::vector<uint8_t> map(data + 1, data + size);
   uint8_t sum[kSumBytes];
