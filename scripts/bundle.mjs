@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Bundles apps/cli into apps/cli/dist: the entry keibidrop.cjs, and CommonJS chunks that it loads by a code cache (decision 032).
-// What a command imports lazily becomes a chunk of its own: in one file everything would be read at each start.
+// A lazily imported module becomes a separate chunk, so that a command reads only the chunks that it uses.
 // The page of `keibidrop ui`, which is also the desktop's, comes to stand in apps/cli/dist/page.
 //   node scripts/bundle.mjs --out DIR     only the command line, into another folder: to compare two builds
 import { spawnSync } from 'node:child_process';

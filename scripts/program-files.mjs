@@ -60,7 +60,7 @@ export const fasterLibsodium = {
         /\(\w=>\{for\([^{}]*\)[^{}]*;return \w\}\)\(("AGFzbQ[^"]+")\)/,
         "Buffer.from($1,'base64')",
       );
-      return contents === text ? { errors: [{ text: 'fasterLibsodium does not fit this libsodium' }] } : { contents };
+      return contents === text ? { errors: [{ text: 'the pattern of fasterLibsodium matches nothing in this version of libsodium' }] } : { contents };
     });
   },
 };

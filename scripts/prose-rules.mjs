@@ -3,9 +3,9 @@
 // node scripts/prose-rules.mjs [PATH]...     lists what breaks the rules for plain English, below these paths
 // node scripts/prose-rules.mjs --count       counts it by room, as scripts/prose-counts.json keeps it
 //
-// A comment or the name of a test does not open with What, Who, Whoever, Whose or Of. Comments, documents, names of tests and texts
-// for users do not say told, anew, nobody, "goes on" and other words of WORDS. No sentence has more than 30 words, no line of Markdown
-// more than 100 columns, no cell of a table more than 80. scripts/prose-counts.json may allow a room some flaws; its numbers only shrink.
+// The rules: a comment or the name of a test does not open with What, Who, Whoever, Whose or Of. Comments, documents, names of tests
+// and texts for users contain none of WORDS. A sentence has at most 30 words, a line of Markdown 100 columns, a cell of a table 80.
+// scripts/prose-counts.json may allow a folder some flaws; its numbers only shrink.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
