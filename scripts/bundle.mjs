@@ -87,7 +87,9 @@ for (const script of ['pictures.mjs', 'bundle-desktop.mjs']) {
 }
 
 await bundleWindow();
-await warmCodeCache(dist);
+await warmCodeCache(dist).catch(({ message }) =>
+  console.warn(`no code cache, so the first commands start slower: ${message}`),
+);
 
 /** The window of `keibidrop desktop`: its page is dist/page, and it names the Electron that it was made for. */
 async function bundleWindow() {

@@ -108,7 +108,7 @@ class WriteBack {
   void SetAway(bool away);
   // Sends all unsent data. Returns the number of files that were not sent in time.
   size_t Drain(std::chrono::milliseconds most);
-  // Leaves the drafts that were not sent in the cache, and reports each to the daemon. Returns their number.
+  // Leaves the overlays that were not sent in the cache, and reports each to the daemon. Returns their number.
   size_t LeaveUnsent();
 
  private:
