@@ -21,12 +21,12 @@ describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one'
     await shown.unmount();
     const map = (await shell('cd "$1" && grep -l torn *.data', here.cache)).replace('.data', '.map');
     truncateSync(join(here.cache, map), 70);
-    const draft = join(here.cache, `${'0123456789abcdef'.repeat(2)}.data`);
-    writeFileSync(draft, 'of a host that was killed');
+    const left = join(here.cache, `${'0123456789abcdef'.repeat(2)}.data`);
+    writeFileSync(left, 'of a host that was killed');
     writeFileSync(here.there('other'), Buffer.alloc(200_000, 'changed'));
     const { wants } = here.source;
     await here.show();
-    expect(existsSync(draft)).toBe(false);
+    expect(existsSync(left)).toBe(false);
     expect(await sum(here.at('same'))).toBe(await sum(here.there('same')));
     expect(here.source.wants).toBe(wants);
     for (const name of ['other', 'torn', 'before']) expect(await sum(here.at(name))).toBe(await sum(here.there(name)));

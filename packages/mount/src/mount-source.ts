@@ -16,7 +16,7 @@ import type {
 export interface ChangedFile extends CachedFile {
   /** The version it applies to; absent: any version is overwritten. */
   base?: FileVersion | undefined;
-  /** The same for all puts of one draft: 32 hexadecimal digits. */
+  /** The same for all puts of one overlay: 32 hexadecimal digits. */
   token: string;
   /** The bytes of `KEY.data` to write: ascending and disjoint, within `size`. */
   ranges: readonly ByteRange[];

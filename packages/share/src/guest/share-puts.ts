@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 1000;
 const MOST_PUTS = 64;
 /** The other half is for reads. */
 const MOST_LANES = MAX_LANES / 2;
-/** Before a file that another draft writes at the moment is opened again: the first pause, doubled with each, and the longest. */
+/** Before a file that another overlay writes at the moment is opened again: the first pause, doubled with each, and the longest. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 /** Never aborted, with any number of listeners. */
@@ -186,7 +186,7 @@ export class SharePuts {
 }
 
 /**
- * Never aborted: the peer opens the file, and locks out other drafts, in any case. After an abort the handle is closed
+ * Never aborted: the peer opens the file, and locks out other overlays, in any case. After an abort the handle is closed
  * as soon as it is known.
  */
 async function opened(session: GuestSession, request: OpenWriteRequest, signal: AbortSignal): Promise<OpenWriteReply> {
@@ -202,12 +202,12 @@ async function opened(session: GuestSession, request: OpenWriteRequest, signal: 
   }
 }
 
-/** The result is ignored: the next put of this draft closes the handle as well, and so does the session's end. */
+/** The result is ignored: the next put of this overlay closes the handle as well, and so does the session's end. */
 function close(session: GuestSession, handle: number): void {
   session.call(ShareService.closeWrite, { handle }, { signal: NEVER }).catch(() => {});
 }
 
-/** Another draft writes the file at the moment, or the peer has too many open. */
+/** Another overlay writes the file at the moment, or the peer has too many open. */
 function isBusy(reason: unknown): boolean {
   return systemErrorIn(reason) === 'EBUSY' || (reason instanceof KeibiError && reason.code === 'PEER_BUSY');
 }
