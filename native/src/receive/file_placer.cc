@@ -34,11 +34,10 @@ void FilePlacer::Place(const Finished& file, Status safe) {
     if (!file.part) staging_.Remove(file.staged);
     return ledger_->Fail(file.index, status);
   }
-  if (file.part) {
-    file.part->Forget();
-    parts_->Drop(file.index);
-  }
+  if (file.part) file.part->Forget();
   ledger_->Done(file.index, file.bytes, file.new_bytes);
+  // After Done: until then a chunk that is sent twice would begin the part again.
+  if (file.part) parts_->Drop(file.index);
 }
 
 }  // namespace keibi::stream
