@@ -60,7 +60,9 @@ export const fasterLibsodium = {
         /\(\w=>\{for\([^{}]*\)[^{}]*;return \w\}\)\(("AGFzbQ[^"]+")\)/,
         "Buffer.from($1,'base64')",
       );
-      return contents === text ? { errors: [{ text: 'the pattern of fasterLibsodium matches nothing in this version of libsodium' }] } : { contents };
+      return contents === text
+        ? { errors: [{ text: 'the pattern of fasterLibsodium matches nothing in this version of libsodium' }] }
+        : { contents };
     });
   },
 };
