@@ -67,6 +67,14 @@ function brokenIncludes(path, text) {
   return broken;
 }
 
+/** The namespace of a C++ file is its folder; other folders may appear only in forward declarations. */
+function wrongNamespace(path, text) {
+  const folder = /^native\/src\/(\w+)\//.exec(path)?.[1];
+  const named = [...text.matchAll(/^namespace keibi::(\w+)/gm)].map(([, name]) => name);
+  if (folder === undefined || named.length === 0 || named.includes(folder)) return [];
+  return [`is in namespace keibi::${named[0]}, its folder is ${folder}`];
+}
+
 /**
  * Folders with too many files of their own. A .cc, its .h and its system variants count as one file, as do a module and
  * its test.
@@ -120,7 +128,9 @@ export function brokenTreeRules(root) {
     if (path !== DRAFT_OF_A_SEND && RETIRED_NAMES.some((name) => name.test(path)))
       broken.push(`${path}: a retired name`);
     broken.push(
-      ...[...brokenIncludes(path, text), ...largeClasses(path, text)].map((problem) => `${path}: ${problem}`),
+      ...[...brokenIncludes(path, text), ...wrongNamespace(path, text), ...largeClasses(path, text)].map(
+        (problem) => `${path}: ${problem}`,
+      ),
     );
   }
   return [...broken, ...largeFolders(paths), ...missingTests(root)];

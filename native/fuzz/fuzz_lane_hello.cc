@@ -10,12 +10,12 @@
 
 // The first bytes of a connection, in two pieces: the preamble and the lane hello, sent by a stranger without a key.
 using keibi::core::Fd;
-using keibi::stream::LaneRegistry;
-using keibi::stream::PreambleReader;
+using keibi::net::LaneRegistry;
+using keibi::net::PreambleReader;
 
 namespace {
 
-class NoLanes : public keibi::stream::LaneAcceptor {
+class NoLanes : public keibi::net::LaneAcceptor {
  public:
   void OnLane(int, uint32_t, std::unique_ptr<keibi::frame::Sealer>, std::unique_ptr<keibi::frame::Opener>) override {}
 };

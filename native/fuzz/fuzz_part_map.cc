@@ -13,8 +13,8 @@
 // part has one bit for each chunk and accepts the missing chunks.
 using keibi::core::Fd;
 using keibi::fuzz::Check;
-using keibi::stream::PartFile;
-using keibi::stream::Staging;
+using keibi::receive::PartFile;
+using keibi::receive::Staging;
 
 namespace {
 
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto found = part.Load();
   if (found == PartFile::Found::kRest) {
     const auto held = part.held();
-    Check(held.chunks() == keibi::stream::ChunksOf(kFileBytes) && held.held() <= held.chunks());
+    Check(held.chunks() == keibi::manifest::ChunksOf(kFileBytes) && held.held() <= held.chunks());
     const uint8_t byte = 7;
     PartFile::Written written;
     Check(part.Write(held.chunks() - 1, &byte, 1, &written).ok());

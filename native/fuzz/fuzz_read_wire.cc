@@ -7,8 +7,8 @@
 #include "share/read_wire.h"
 
 // Frames of reads and refusals (PROTOCOL 11.1). An accepted record encodes to the bytes it came from.
-using keibi::stream::ReadRequest;
-using keibi::stream::Refusal;
+using keibi::share::ReadRequest;
+using keibi::share::Refusal;
 
 namespace {
 

@@ -16,8 +16,8 @@
 // Two hellos with one token must be joined, and the remaining bytes of each must reach the other.
 using keibi::core::Fd;
 using keibi::fuzz::Check;
+using keibi::net::PreambleReader;
 using keibi::relay::Hub;
-using keibi::stream::PreambleReader;
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include "temporary_folder.h"
 
 // A damaged or foreign journal of puts: it opens, answers, takes records, and opens again.
-using keibi::stream::FileVersion;
-using keibi::stream::OverlayToken;
-using keibi::stream::WriteJournal;
+using keibi::disk::FileVersion;
+using keibi::share::OverlayToken;
+using keibi::share::WriteJournal;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const keibi::fuzz::TemporaryFolder folder;

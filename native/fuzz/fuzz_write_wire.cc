@@ -10,9 +10,9 @@
 // Frames of writes, their outcomes (PROTOCOL 11.2) and segments (PROTOCOL 5.2). No accepted record reaches beyond the
 // frame or the longest file, and each encodes to the bytes it came from.
 using keibi::fuzz::Check;
-using keibi::stream::Segment;
-using keibi::stream::Write;
-using keibi::stream::Written;
+using keibi::manifest::Segment;
+using keibi::share::Write;
+using keibi::share::Written;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Write write;
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<uint8_t> again;
     written.Append(&again);
     Check(std::equal(from, at, again.begin(), again.end()));
-    (void)keibi::stream::StatusOf(written.outcome);
+    (void)keibi::share::StatusOf(written.outcome);
   }
   at = data;
   Segment segment;

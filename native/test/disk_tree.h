@@ -88,13 +88,13 @@ inline uint64_t AllocatedBytes(const fs::path& path) {
 }
 
 inline void SetMtime(const fs::path& path, int64_t mtime_ns) {
-  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), stream::FileTimes(mtime_ns).times, AT_SYMLINK_NOFOLLOW), 0);
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), platform::FileTimes(mtime_ns).times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
 inline int64_t MtimeOf(const fs::path& path) {
   struct stat status {};
   EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
-  return stream::MtimeNs(status);
+  return platform::MtimeNs(status);
 }
 
 inline mode_t ModeOf(const fs::path& path) {

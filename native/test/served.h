@@ -54,7 +54,7 @@ struct Lane {
   std::unique_ptr<frame::Opener> opener;
 };
 
-class Lanes : public stream::LaneAcceptor {
+class Lanes : public net::LaneAcceptor {
  public:
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
               std::unique_ptr<frame::Opener> opener) override {
@@ -67,12 +67,12 @@ class Lanes : public stream::LaneAcceptor {
 class ServedTest : public testing::Test {
  protected:
   static constexpr auto kSuite = aead::Suite::kAes256Gcm;
-  static constexpr stream::SessionId kSession = {1, 2, 3};
+  static constexpr net::SessionId kSession = {1, 2, 3};
 
-  void Serve(stream::ListenerOptions options = {}) {
+  void Serve(net::ListenerOptions options = {}) {
     if (options.host.empty()) options.host = "127.0.0.1";
-    const core::Status status = stream::Listener::Open(
-        options, [this](stream::Incoming incoming) { inbox_.Put(std::move(incoming)); }, &listener_);
+    const core::Status status = net::Listener::Open(
+        options, [this](net::Incoming incoming) { inbox_.Put(std::move(incoming)); }, &listener_);
     ASSERT_TRUE(status.ok()) << status.system_error;
   }
   Dialler Dial() { return Dialler("127.0.0.1", listener_->port()); }
@@ -84,7 +84,7 @@ class ServedTest : public testing::Test {
     EXPECT_TRUE(inbox_.Take().has_value());
   }
 
-  std::shared_ptr<Lanes> Expect(stream::SessionId session = kSession) {
+  std::shared_ptr<Lanes> Expect(net::SessionId session = kSession) {
     auto lanes = std::make_shared<Lanes>();
     listener_->Expect({session, KeyOf(4), kSuite, frame::Role::kResponder}, lanes);
     return lanes;
@@ -95,7 +95,7 @@ class ServedTest : public testing::Test {
   }
 
   //   | "KEIBI-L1" | session id 16 | lane number 4 | frame (4) with plaintext 00 |
-  static Bytes Hello(uint32_t lane, frame::Sealer* sealer, const stream::SessionId& session = kSession,
+  static Bytes Hello(uint32_t lane, frame::Sealer* sealer, const net::SessionId& session = kSession,
                      const Bytes& plaintext = {0}) {
     const Bytes frame = Seal(sealer, plaintext);
     Bytes hello(8 + 16 + 4 + frame.size());
@@ -110,8 +110,8 @@ class ServedTest : public testing::Test {
     return Hello(lane, &sealer);
   }
 
-  Inbox<stream::Incoming> inbox_;
-  std::shared_ptr<stream::Listener> listener_;  // after inbox_, so that it stops first
+  Inbox<net::Incoming> inbox_;
+  std::shared_ptr<net::Listener> listener_;  // after inbox_, so that it stops first
 };
 
 }  // namespace keibi::test

@@ -63,7 +63,7 @@ Status MeasureSuite(aead::Suite suite, std::chrono::milliseconds budget, const s
 Status MeasureSha256(std::chrono::milliseconds budget, const std::atomic<bool>& stopped, double* bytes_per_second) {
   std::vector<uint8_t> chunk(core::kChunkBytes);
   core::FillWithSyntheticData(0, chunk.data(), chunk.size());
-  uint8_t digest[stream::kDigestBytes];
+  uint8_t digest[manifest::kDigestBytes];
   double bytes = 0;
   const Stopwatch watch;
   do {

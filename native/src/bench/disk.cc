@@ -28,7 +28,7 @@ namespace {
 constexpr uint64_t kSyncEvery = uint64_t{64} << 20;
 constexpr double kCachedShare = 0.1;  // a file with more than this share in memory was not read from a disk
 
-Status Sync(int fd) { return fdatasync(fd) == 0 ? Status::Ok() : stream::WriteError(Code::kDestinationUnusable); }
+Status Sync(int fd) { return fdatasync(fd) == 0 ? Status::Ok() : platform::WriteError(Code::kDestinationUnusable); }
 
 bool IsInMemory(int fd, uint64_t bytes) {
   if (bytes == 0) return false;
@@ -48,12 +48,12 @@ Status WriteToDisk(const std::string& path, uint64_t bytes, const std::atomic<bo
   std::vector<uint8_t> chunk(core::kChunkBytes);
   const Stopwatch watch;
   const core::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.valid()) return stream::WriteError(Code::kDestinationUnusable);
+  if (!file.valid()) return platform::WriteError(Code::kDestinationUnusable);
   for (uint64_t offset = 0; offset < bytes; offset += chunk.size()) {
     if (stopped.load()) return Status::Of(Code::kCancelled);
     const size_t size = static_cast<size_t>(std::min<uint64_t>(chunk.size(), bytes - offset));
     core::FillWithSyntheticData(offset, chunk.data(), size);
-    if (const Status status = stream::WriteAt(file.get(), chunk.data(), size, offset); !status.ok()) return status;
+    if (const Status status = platform::WriteAt(file.get(), chunk.data(), size, offset); !status.ok()) return status;
     if ((offset + size) % kSyncEvery != 0) continue;
     if (const Status status = Sync(file.get()); !status.ok()) return status;
   }
@@ -66,7 +66,7 @@ Status ReadFromDisk(const std::string& path, const std::atomic<bool>& stopped, D
   const core::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status;
   if (!file.valid() || fstat(file.get(), &status) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  stream::ForgetCached(file.get());
+  manifest::ForgetCached(file.get());
   read->from_memory = IsInMemory(file.get(), static_cast<uint64_t>(status.st_size));
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);  // as a sender reads
   std::vector<uint8_t> chunk(core::kChunkBytes);
@@ -87,7 +87,7 @@ Status FlushToDisk(const std::string& path, double* seconds) {
   const Stopwatch watch;
   const core::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return Status::FromErrno(Code::kSourceUnreadable);
-  stream::ForgetCached(file.get());
+  manifest::ForgetCached(file.get());
   *seconds = watch.seconds();
   return Status::Ok();
 }

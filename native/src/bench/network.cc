@@ -39,13 +39,13 @@ Status ConnectedPair(const std::atomic<bool>& stopped, core::Fd* from, core::Fd*
       getsockname(listening.get(), generic, &size) != 0) {
     return Status::FromErrno(Code::kSessionLost);
   }
-  if (const Status status = stream::Dial("127.0.0.1", ntohs(address.sin_port), kDialTimeout, stopped, from);
+  if (const Status status = net::Dial("127.0.0.1", ntohs(address.sin_port), kDialTimeout, stopped, from);
       !status.ok()) {
     return status;
   }
   *to = core::Fd(accept(listening.get(), nullptr, nullptr));
   if (!to->valid()) return Status::FromErrno(Code::kSessionLost);
-  stream::TuneLane(to->get());
+  net::TuneLane(to->get());
   return Status::Ok();
 }
 
@@ -86,7 +86,7 @@ Status MeasureRoundTrip(const std::string& host, uint16_t port, const std::atomi
   for (int i = 0; i < kRoundTrips; i++) {
     core::Fd socket;
     const Stopwatch watch;
-    if (const Status status = stream::Dial(host, port, kDialTimeout, stopped, &socket); !status.ok()) return status;
+    if (const Status status = net::Dial(host, port, kDialTimeout, stopped, &socket); !status.ok()) return status;
     *seconds = std::min(*seconds, watch.seconds());
   }
   return Status::Ok();

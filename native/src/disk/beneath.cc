@@ -12,7 +12,7 @@
 #include "platform/resolve_beneath.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 namespace {
 
 using core::Code;
@@ -26,7 +26,7 @@ Status OpenError() {
 }
 
 Status Step(int directory, std::string_view name, int flags, core::Fd* fd) {
-  if (!IsAcceptableName(name)) return Status::Of(Code::kPathRefused);
+  if (!manifest::IsAcceptableName(name)) return Status::Of(Code::kPathRefused);
   *fd = core::Fd(OpenWhenFree(directory, std::string(name), flags | O_NOFOLLOW | O_CLOEXEC));
   return fd->valid() ? Status::Ok() : OpenError();
 }
@@ -43,7 +43,7 @@ Status MakeError(int directory, const std::string& name) {
 Status MakeStep(int directory, const std::string& name, core::Fd* fd) {
   if (name.empty() || name == "." || name == "..") return Status::Of(Code::kFolderNotAllowed, EINVAL);
   if (mkdirat(directory, name.c_str(), 0777) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-    return WriteError(Code::kDestinationUnusable);
+    return platform::WriteError(Code::kDestinationUnusable);
   *fd = core::Fd(openat(directory, name.c_str(), kDirectory));
   return fd->valid() ? Status::Ok() : MakeError(directory, name);
 }
@@ -75,7 +75,7 @@ Status OpenParentBeneath(int folder, std::string_view path, core::Fd* parent, st
       return status;
     *parent = std::move(next);
   }
-  if (!IsAcceptableName(path)) return Status::Of(Code::kPathRefused);
+  if (!manifest::IsAcceptableName(path)) return Status::Of(Code::kPathRefused);
   *name = path;
   return Status::Ok();
 }
@@ -95,7 +95,7 @@ Status MakeBeneath(int folder, std::string_view path, core::Fd* fd) {
   // A directory that was moved out of the folder during the steps above is no longer beneath it.
   core::Fd whole;
   const std::string name(path);
-  if (ResolveBeneath(folder, name.c_str(), O_RDONLY | O_DIRECTORY, &whole))
+  if (platform::ResolveBeneath(folder, name.c_str(), O_RDONLY | O_DIRECTORY, &whole))
     *fd = std::move(whole);
   else if (errno != ENOSYS)
     return MakeError(folder, name);
@@ -113,4 +113,4 @@ Status OpenBeneath(int folder, std::string_view path, int flags, core::Fd* fd) {
   return Step(parent.get(), name, flags, fd);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

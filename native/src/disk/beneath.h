@@ -7,7 +7,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 // Paths beneath a folder that another peer may name: names joined by '/', empty for the folder itself. Each name is
 // acceptable (PROTOCOL 6), and each step is an openat(2) that follows no symlink. Renames and replacements meanwhile
@@ -32,4 +32,4 @@ core::Status OpenParentBeneath(int folder, std::string_view path, core::Fd* pare
 // folder.
 core::Status MakeBeneath(int folder, std::string_view path, core::Fd* fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "disk/byte_range.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 bool AreInOrder(const std::vector<ByteRange>& ranges, uint64_t size) {
   uint64_t end = 0;
@@ -13,4 +13,4 @@ bool AreInOrder(const std::vector<ByteRange>& ranges, uint64_t size) {
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

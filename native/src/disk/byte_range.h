@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 struct ByteRange {
   uint64_t offset = 0;
@@ -18,4 +18,4 @@ bool AreInOrder(const std::vector<ByteRange>& ranges, uint64_t size);
 // Limit of one put.
 inline constexpr size_t kMaxRanges = size_t{1} << 16;
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

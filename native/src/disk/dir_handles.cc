@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 using core::Status;
 
@@ -14,8 +14,8 @@ Status DirHandles::Get(uint32_t index, SharedFd* fd) {
   // Walks up to the nearest open ancestor, then opens directories on the way down.
   std::vector<uint32_t> closed;
   SharedFd nearest;
-  for (uint32_t at = index; at != kTop && !(nearest = Cached(at));) {
-    Entry entry;
+  for (uint32_t at = index; at != manifest::kTop && !(nearest = Cached(at));) {
+    manifest::Entry entry;
     if (!table_.Find(at, &entry)) return Status::Of(core::Code::kInternal);
     closed.push_back(at);
     at = entry.parent;
@@ -42,12 +42,12 @@ void DirHandles::Close() {
 }
 
 Status DirHandles::Open(uint32_t index, const SharedFd& parent, SharedFd* fd) {
-  Entry entry;
+  manifest::Entry entry;
   table_.Find(index, &entry);
   core::Fd opened;
   const auto renamed = renamed_.find(index);
   const std::string name = renamed == renamed_.end() ? std::string(entry.name) : renamed->second;
-  if (entry.parent == kTop) {
+  if (entry.parent == manifest::kTop) {
     entry.name = name;
     if (const Status status = open_top_(index, entry, &opened); !status.ok()) return status;
   } else {
@@ -73,4 +73,4 @@ void DirHandles::Keep(uint32_t index, SharedFd fd) {
   recent_.pop_back();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

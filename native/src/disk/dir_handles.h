@@ -13,7 +13,7 @@
 #include "core/status.h"
 #include "manifest/entry_table.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 using SharedFd = std::shared_ptr<core::Fd>;
 
@@ -22,10 +22,10 @@ using SharedFd = std::shared_ptr<core::Fd>;
 class DirHandles {
  public:
   // Opens the directory of an entry that has no parent.
-  using OpenTop = std::function<core::Status(uint32_t index, const Entry& entry, core::Fd* fd)>;
+  using OpenTop = std::function<core::Status(uint32_t index, const manifest::Entry& entry, core::Fd* fd)>;
 
   // `missing` is the error code for a directory that cannot be opened.
-  DirHandles(const EntryTable& table, OpenTop open_top, core::Code missing)
+  DirHandles(const manifest::EntryTable& table, OpenTop open_top, core::Code missing)
       : table_(table), open_top_(std::move(open_top)), missing_(missing) {}
 
   core::Status Get(uint32_t index, SharedFd* fd);
@@ -47,7 +47,7 @@ class DirHandles {
 
   static constexpr size_t kKept = 256;
 
-  const EntryTable& table_;
+  const manifest::EntryTable& table_;
   const OpenTop open_top_;
   const core::Code missing_;
   std::mutex mutex_;
@@ -56,4 +56,4 @@ class DirHandles {
   std::unordered_map<uint32_t, std::string> renamed_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

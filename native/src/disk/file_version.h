@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 // Identifies the content of a file: another size or time is another content.
 struct FileVersion {
@@ -12,4 +12,4 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

@@ -3,7 +3,7 @@
 
 #include "core/fd.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 // A file without a name, which ends with its descriptor. One implementation per system, chosen by the build.
 
@@ -12,4 +12,4 @@ core::Fd OpenMemoryScratch();
 // On this directory's disk. Invalid with errno.
 core::Fd OpenDiskScratch(int directory);
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

@@ -5,7 +5,7 @@
 #include "disk/named_scratch.h"
 #include "disk/scratch_file.h"
 
-namespace keibi::stream {
+namespace keibi::disk {
 
 core::Fd OpenMemoryScratch() { return core::Fd(memfd_create("keibidrop-put", MFD_CLOEXEC)); }
 
@@ -15,4 +15,4 @@ core::Fd OpenDiskScratch(int directory) {
   return fd.valid() ? std::move(fd) : OpenNamedScratch(directory);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::disk

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kPatience{20};
 }  // namespace
 
 BlockWaiter::BlockWaiter(int cache) {
-  if (stream::BlockSignal::Make(cache, &signal_).ok()) thread_ = std::thread([this] { Run(); });
+  if (remote::BlockSignal::Make(cache, &signal_).ok()) thread_ = std::thread([this] { Run(); });
 }
 
 BlockWaiter::~BlockWaiter() {

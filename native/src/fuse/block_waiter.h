@@ -41,7 +41,7 @@ class BlockWaiter {
   void Run();
   std::vector<Awaited> TakeDue(Clock::time_point now);
 
-  std::shared_ptr<stream::BlockSignal> signal_;  // null where unsupported: then no read waits here
+  std::shared_ptr<remote::BlockSignal> signal_;  // null where unsupported: then no read waits here
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Awaited> awaited_;  // longest waiting first

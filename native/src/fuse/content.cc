@@ -18,6 +18,8 @@
 
 namespace keibi::fuse {
 
+using remote::CacheFile;
+
 namespace {
 
 constexpr std::string_view kData = ".data", kMap = ".map";
@@ -58,10 +60,10 @@ void Contents::TakeKept() {
   while (const dirent* const entry = readdir(directory)) {
     const std::string name = entry->d_name;
     const std::string key = KeyOfName(name, kMap), of_data = KeyOfName(name, kData);
-    stream::CacheFile::Kept found;
-    if (!key.empty() && stream::CacheFile::Look(directory_.get(), key, &found)) {
+    CacheFile::Kept found;
+    if (!key.empty() && CacheFile::Look(directory_.get(), key, &found)) {
       kept.push_back({found.used_ns, {key, found.disk_bytes, found.whole}});
-    } else if (!key.empty() || (!of_data.empty() && !stream::CacheFile::Look(directory_.get(), of_data, &found))) {
+    } else if (!key.empty() || (!of_data.empty() && !CacheFile::Look(directory_.get(), of_data, &found))) {
       useless.push_back(name);
     }
   }
@@ -90,9 +92,9 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
   std::weak_ptr<Content>& known = open_[key];
   *content = known.lock();
   if (*content != nullptr) return core::Status::Ok();
-  std::shared_ptr<stream::CacheFile> file;
-  const stream::CacheIdentity identity{attributes.size, attributes.mtime_ns};
-  if (const core::Status status = stream::CacheFile::Open(directory_.get(), key, identity, &file); !status.ok()) {
+  std::shared_ptr<CacheFile> file;
+  const remote::CacheIdentity identity{attributes.size, attributes.mtime_ns};
+  if (const core::Status status = CacheFile::Open(directory_.get(), key, identity, &file); !status.ok()) {
     open_.erase(key);
     return status;
   }
@@ -136,8 +138,8 @@ void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_pt
   // Times can be set back: the closed file under this key may have other content.
   if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) Drop(kept->second);
   if (!whole) return;
-  std::shared_ptr<stream::CacheFile> file;
-  if (!stream::CacheFile::Adopt(directory_.get(), overlay->token(), key, {size, mtime_ns}, &file).ok()) return;
+  std::shared_ptr<CacheFile> file;
+  if (!CacheFile::Adopt(directory_.get(), overlay->token(), key, {size, mtime_ns}, &file).ok()) return;
   overlay->LetGo();
   if (std::string& before = before_[ino]; before == overlay->token()) before = key;
   Keep(key, *file);
@@ -164,12 +166,12 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
   if (std::string& seen = before_[ino]; seen == before) seen = after;
 }
 
-void Contents::Keep(const std::string& key, const stream::CacheFile& file) {
+void Contents::Keep(const std::string& key, const CacheFile& file) {
   const uint64_t bytes = file.disk_bytes();
   closed_.push_back({key, bytes, file.HasAll(0, file.blocks())});
   closed_at_[key] = std::prev(closed_.end());
   closed_bytes_ += bytes;
-  stream::CacheFile::Touch(directory_.get(), key);
+  CacheFile::Touch(directory_.get(), key);
 }
 
 void Contents::DropMore() {

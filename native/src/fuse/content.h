@@ -23,7 +23,7 @@ namespace keibi::fuse {
 struct Content {
   std::string key;
   std::string path;
-  std::shared_ptr<stream::CacheFile> file;
+  std::shared_ptr<remote::CacheFile> file;
   std::unique_ptr<mount::BlockLru> uses;
   mutable uint64_t bytes = 0;              // disk space, as Contents last counted it
   mutable std::atomic<bool> kept = false;  // evict nothing of it: the other peer may no longer have this version
@@ -91,7 +91,7 @@ class Contents {
   uint64_t Total();
   void Reduce(uint64_t most);
   // All with mutex_ held.
-  void Keep(const std::string& key, const stream::CacheFile& file);
+  void Keep(const std::string& key, const remote::CacheFile& file);
   void Drop(std::list<Closed>::iterator closed);
   void DropMore();
 

@@ -10,11 +10,11 @@
 namespace keibi::fuse {
 namespace {
 
+using manifest::Entry;
 using mount::Found;
 using mount::InodeTable;
 using mount::Type;
 using mount::Writer;
-using stream::Entry;
 
 // Limit of one directory; a larger one fails with EOVERFLOW.
 constexpr size_t kMostListingBytes = mount::rules::kMostListingBytes;
@@ -48,9 +48,9 @@ void DaemonRequests::AskLook(uint64_t ino, Then then) {
       parts_.notifier.Notify(parts_.inodes.PutAbsent(ino, doubt));
       error = 0;
     } else if (error == 0) {
-      stream::Entry entry;
+      manifest::Entry entry;
       size_t at = 0;
-      if (stream::ParseEntry(bytes->data(), bytes->size(), &at, &entry).ok()) {
+      if (manifest::ParseEntry(bytes->data(), bytes->size(), &at, &entry).ok()) {
         parts_.notifier.Notify(parts_.inodes.PutEntry(ino, doubt, entry));
       } else {
         error = EIO;
@@ -104,10 +104,10 @@ void DaemonRequests::AskList(uint64_t ino, Then then, bool ahead) {
 }
 
 void DaemonRequests::PutListing(uint64_t ino, InodeTable::Doubt doubt, const Listing& listing, int* error) {
-  std::vector<stream::Entry> entries;
+  std::vector<manifest::Entry> entries;
   for (size_t at = 0; at < listing.entries.size();) {
-    stream::Entry entry;
-    if (!stream::ParseEntry(listing.entries.data(), listing.entries.size(), &at, &entry).ok()) {
+    manifest::Entry entry;
+    if (!manifest::ParseEntry(listing.entries.data(), listing.entries.size(), &at, &entry).ok()) {
       *error = EIO;
       return;
     }
@@ -116,7 +116,7 @@ void DaemonRequests::PutListing(uint64_t ino, InodeTable::Doubt doubt, const Lis
   *error = listing.too_much ? EOVERFLOW : 0;
   // Then the inode numbers are in name order: some programs read files in that order.
   std::sort(entries.begin(), entries.end(),
-            [](const stream::Entry& one, const stream::Entry& other) { return one.name < other.name; });
+            [](const manifest::Entry& one, const manifest::Entry& other) { return one.name < other.name; });
   if (*error == 0) parts_.notifier.Notify(parts_.inodes.PutListing(ino, doubt, entries));
 }
 
@@ -137,7 +137,7 @@ mount::DaemonLink::Answer DaemonRequests::EntryAnswer(std::function<void(int, co
   answer.on_done = [page, then = std::move(then)](int error, mount::Reader rest) {
     Entry entry;
     size_t at = 0;
-    if (error == 0 && !stream::ParseEntry(page->data(), page->size(), &at, &entry).ok()) error = EIO;
+    if (error == 0 && !manifest::ParseEntry(page->data(), page->size(), &at, &entry).ok()) error = EIO;
     then(error, entry, rest);
   };
   return answer;

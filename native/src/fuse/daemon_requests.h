@@ -40,7 +40,7 @@ class DaemonRequests {
   void Verify(uint64_t ino);
   // The answer to a request that brings one entry, or only an errno. `rest`: the fields of the answer beside the entry.
   mount::DaemonLink::Answer EntryAnswer(
-      std::function<void(int error, const stream::Entry& entry, mount::Reader rest)> then);
+      std::function<void(int error, const manifest::Entry& entry, mount::Reader rest)> then);
   // Requests whose answers go to the kernel: an errno alone, or the value of an extended attribute.
   void AskPlainly(fuse_req_t request, mount::Type type, const mount::Writer& body);
   void AskValue(fuse_req_t request, mount::Type type, const mount::Writer& body, size_t size);

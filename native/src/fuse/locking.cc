@@ -15,8 +15,8 @@ namespace {
 
 using mount::InodeTable;
 using mount::Type;
-using stream::LockKind;
-using stream::LockSpan;
+using platform::LockKind;
+using platform::LockSpan;
 
 // Pauses between two tries of a program that waits for a lock.
 constexpr std::chrono::milliseconds kFirstLockPause{5};
@@ -182,9 +182,9 @@ void Locking::Granted(const Attempt& attempt, InodeTable::Doubt doubt, uint32_t 
     ReportRelease(holder, {}, [](int) {});
     return Answer(attempt.ticket, EIO);
   }
-  stream::Entry entry;
+  manifest::Entry entry;
   size_t at = 0;
-  const bool parsed = stream::ParseEntry(page.data(), page.size(), &at, &entry).ok();
+  const bool parsed = manifest::ParseEntry(page.data(), page.size(), &at, &entry).ok();
   InodeTable::Invalidations news;
   if (parsed) news = parts_.inodes->PutEntry(wanted.ino, doubt, entry);
   for (mount::Invalidation& one : parts_.inodes->notices().DoubtedBeside(wanted.ino)) news.push_back(std::move(one));
@@ -258,7 +258,7 @@ void Locking::Test(fuse_req_t request, const Wanted& wanted) {
     found.l_type = kind == Found::Kind::kNone ? F_UNLCK : kind == Found::Kind::kShared ? F_RDLCK : F_WRLCK;
     found.l_whence = SEEK_SET;
     found.l_start = static_cast<off_t>(from);
-    found.l_len = end >= stream::kLockEnd - 1 ? 0 : static_cast<off_t>(end - from);
+    found.l_len = end >= platform::kLockEnd - 1 ? 0 : static_cast<off_t>(end - from);
     if (fuse_req_t later; parts_.waiting->Take(ticket, &later)) fuse_reply_lock(later, &found);
   };
   parts_.link->Ask(Type::kTestLock, BodyOf(wanted, path), std::move(answer));

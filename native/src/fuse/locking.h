@@ -42,8 +42,8 @@ class Locking {
   struct Wanted {
     uint64_t ino = 0;
     Owner owner;
-    stream::LockSpan span;
-    stream::LockKind kind = stream::LockKind::kNone;
+    platform::LockSpan span;
+    platform::LockKind kind = platform::LockKind::kNone;
     bool waits = false;
   };
   struct Parts {
@@ -77,7 +77,7 @@ class Locking {
   using Clock = std::chrono::steady_clock;
   struct Held {
     uint32_t holder = 0;
-    stream::LockRanges ranges;
+    platform::LockRanges ranges;
     bool lost = false;
   };
   struct File {
@@ -96,7 +96,7 @@ class Locking {
   void Refused(Attempt attempt, int error);
   void Answer(uint64_t ticket, int error);
   void GiveUp(const Wanted& wanted, Then then);
-  void ReportRelease(uint32_t holder, const stream::LockSpan& span, Then then);
+  void ReportRelease(uint32_t holder, const platform::LockSpan& span, Then then);
   // Calls back when the other peer has all that was written to the file and to those beside it.
   void WhenSent(uint64_t ino, Then then);
   mount::Writer BodyOf(const Wanted& wanted, const std::string& path) const;

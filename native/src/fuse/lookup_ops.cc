@@ -14,10 +14,10 @@
 namespace keibi::fuse {
 namespace {
 
+using manifest::EntryType;
 using mount::Found;
 using mount::InodeTable;
 using mount::Type;
-using stream::EntryType;
 
 // For how long the kernel may cache that a name is absent. We do not track which absent names it has cached.
 constexpr double kAbsentSeconds = 1;
@@ -38,7 +38,7 @@ struct stat LookupOps::StatOf(const Found& found) const {
   status.st_uid = getuid();
   status.st_gid = getgid();
   status.st_size = static_cast<off_t>(size);
-  status.st_blksize = stream::kCacheBlockBytes;
+  status.st_blksize = remote::kCacheBlockBytes;
   status.st_blocks = static_cast<blkcnt_t>((size + 511) / 512);
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   int64_t seconds = mtime_ns / kNsPerSecond, ns = mtime_ns % kNsPerSecond;

@@ -22,8 +22,8 @@ using mount::InodeTable;
 using mount::Type;
 namespace message = mount::message;
 using MakeMessage = message::Make;
-using stream::Entry;
-using stream::EntryType;
+using manifest::Entry;
+using manifest::EntryType;
 
 constexpr uint8_t kReplace = 0, kKeep = 1, kExchange = 2;
 constexpr unsigned kNoReplaceFlag = 1, kExchangeFlag = 2;  // of renameat2(2)
@@ -35,9 +35,9 @@ bool NameOps::PathFor(fuse_req_t request, uint64_t parent, const std::string& na
   InodeTable::Doubt doubt;
   if (name.size() > core::kMaxNameBytes) {
     error = ENAMETOOLONG;
-  } else if (!stream::IsAcceptableName(name)) {
+  } else if (!manifest::IsAcceptableName(name)) {
     error = EINVAL;
-  } else if (name.starts_with(stream::kStagingName)) {
+  } else if (name.starts_with(manifest::kStagingName)) {
     error = EPERM;
   } else if (!parts_.inodes.Ask(parent, path, &doubt)) {
     error = ENOENT;

@@ -17,7 +17,7 @@ class NameOps {
   NameOps(Parts* parts, LookupOps* lookup) : parts_(*parts), lookup_(*lookup) {}
 
   void Create(fuse_req_t request, uint64_t parent, const std::string& name, mode_t mode, const fuse_file_info& info);
-  void Make(fuse_req_t request, uint64_t parent, const std::string& name, stream::EntryType type, mode_t mode,
+  void Make(fuse_req_t request, uint64_t parent, const std::string& name, manifest::EntryType type, mode_t mode,
             const std::string& target);
   void Remove(fuse_req_t request, uint64_t parent, const std::string& name, bool directory);
   void Rename(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent, const std::string& to,

@@ -12,6 +12,8 @@
 namespace keibi::fuse {
 namespace {
 
+using platform::LockKind;
+
 Server& ServerOf(fuse_req_t request) {
   Server& server = *static_cast<Server*>(fuse_req_userdata(request));
   server.OnRequest();
@@ -76,16 +78,16 @@ void SetAttributes(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int 
 }
 
 void MakeNode(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
-  if (S_ISREG(mode)) return ServerOf(request).names().Make(request, parent, name, stream::EntryType::kFile, mode, {});
+  if (S_ISREG(mode)) return ServerOf(request).names().Make(request, parent, name, manifest::EntryType::kFile, mode, {});
   fuse_reply_err(request, EPERM);
 }
 
 void MakeDirectory(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
-  ServerOf(request).names().Make(request, parent, name, stream::EntryType::kDirectory, mode, {});
+  ServerOf(request).names().Make(request, parent, name, manifest::EntryType::kDirectory, mode, {});
 }
 
 void MakeSymlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
-  ServerOf(request).names().Make(request, parent, name, stream::EntryType::kSymlink, 0777, target);
+  ServerOf(request).names().Make(request, parent, name, manifest::EntryType::kSymlink, 0777, target);
 }
 
 void MakeLink(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
@@ -139,14 +141,14 @@ void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
   ServerOf(request).xattrs().ListAttributes(request, ino, size);
 }
 
-stream::LockKind KindOf(const struct flock& lock) {
-  if (lock.l_type == F_UNLCK) return stream::LockKind::kNone;
-  return lock.l_type == F_RDLCK ? stream::LockKind::kShared : stream::LockKind::kExclusive;
+LockKind KindOf(const struct flock& lock) {
+  if (lock.l_type == F_UNLCK) return LockKind::kNone;
+  return lock.l_type == F_RDLCK ? LockKind::kShared : LockKind::kExclusive;
 }
 
 Locking::Wanted WantedOf(fuse_ino_t ino, const fuse_file_info& info, const struct flock& lock) {
   const auto from = static_cast<uint64_t>(lock.l_start);
-  const uint64_t end = lock.l_len == 0 ? stream::kLockEnd : from + static_cast<uint64_t>(lock.l_len);
+  const uint64_t end = lock.l_len == 0 ? platform::kLockEnd : from + static_cast<uint64_t>(lock.l_len);
   return {ino, {info.lock_owner, false}, {from, end}, KindOf(lock), false};
 }
 
@@ -162,9 +164,7 @@ void SetLock(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, struct fl
 
 void LockWhole(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, int how) {
   const int what = how & ~LOCK_NB;
-  const auto kind = what == LOCK_UN   ? stream::LockKind::kNone
-                    : what == LOCK_SH ? stream::LockKind::kShared
-                                      : stream::LockKind::kExclusive;
+  const auto kind = what == LOCK_UN ? LockKind::kNone : what == LOCK_SH ? LockKind::kShared : LockKind::kExclusive;
   ServerOf(request).locking().Set(request, {ino, {info->lock_owner, true}, {}, kind, (how & LOCK_NB) == 0});
 }
 

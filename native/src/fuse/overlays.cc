@@ -11,10 +11,10 @@
 namespace keibi::fuse {
 namespace {
 
+using manifest::EntryType;
 using mount::Found;
 using mount::InodeTable;
 using mount::OverlayFile;
-using stream::EntryType;
 
 // Size up to which a written file is fetched in the background.
 constexpr uint64_t kMostFetchedBytes = mount::rules::kWholeWriteBytes;
@@ -34,7 +34,7 @@ std::shared_ptr<OverlayFile> Overlays::OverlayOf(uint64_t ino) {
   // Everything was sent, and another peer has changed the file since: the overlay is out of date.
   Found found;
   if (parts_.inodes.Look(ino, true, &found) != InodeTable::Known::kYes || found.gone) return overlay;
-  if (overlay->base() == stream::FileVersion{found.attributes.size, found.attributes.mtime_ns}) return overlay;
+  if (overlay->base() == disk::FileVersion{found.attributes.size, found.attributes.mtime_ns}) return overlay;
   if (overlay->NeedsPut(false)) return overlay;
   parts_.write_back.Drop(ino, overlay);
   return parts_.write_back.Find(ino);
@@ -47,7 +47,7 @@ int Overlays::MakeOverlay(uint64_t ino, bool bare, std::shared_ptr<OverlayFile>*
   if (parts_.inodes.Look(ino, true, &found) != InodeTable::Known::kYes) return ESTALE;
   if (found.attributes.type != EntryType::kFile)
     return found.attributes.type == EntryType::kDirectory ? EISDIR : EINVAL;
-  std::shared_ptr<stream::CacheFile> file;
+  std::shared_ptr<remote::CacheFile> file;
   std::string path;
   InodeTable::Doubt doubt;
   // Reuse what is already cached of it.

@@ -13,16 +13,16 @@
 namespace keibi::fuse {
 namespace {
 
+using manifest::EntryType;
 using mount::Found;
 using mount::InodeTable;
 using mount::Type;
-using stream::EntryType;
 
 constexpr size_t kMostFilesOfMessage = 64;
 
 }  // namespace
 
-uint64_t Prefetcher::MostBytesAhead() const { return uint64_t{parts_.most_ahead} * stream::kCacheBlockBytes; }
+uint64_t Prefetcher::MostBytesAhead() const { return uint64_t{parts_.most_ahead} * remote::kCacheBlockBytes; }
 
 void Prefetcher::WalkOn(uint64_t ino, bool directory) {
   Follow(parts_.prefetch.Opened(ino, directory, MostBytesAhead()));
@@ -65,7 +65,7 @@ void Prefetcher::Fetch(const std::vector<uint64_t>& files) {
       continue;
     }
     if (!parts_.contents.Open(path, found.attributes, &content).ok()) continue;
-    const stream::CacheFile& file = *content->file;
+    const remote::CacheFile& file = *content->file;
     if (!file.HasAll(0, file.blocks())) {
       wanted.files.push_back({content->key, file.size(), file.mtime_ns(), paths.emplace_back(std::move(path))});
       asked->push_back(ino);
@@ -137,7 +137,7 @@ void Prefetcher::FetchForOpen(uint64_t ino, const std::string& path, Then then) 
   content->kept = true;
   const bool whole = content->file->HasAll(0, blocks);
   if (overlay != nullptr) {
-    overlay->AddContent(overlay->base(), std::shared_ptr<stream::CacheFile>(content, content->file.get()));
+    overlay->AddContent(overlay->base(), std::shared_ptr<remote::CacheFile>(content, content->file.get()));
   }
   if (whole) return then(0);
   mount::DaemonLink::Answer answer;

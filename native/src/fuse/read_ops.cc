@@ -20,14 +20,14 @@ using core::Code;
 using mount::Found;
 using mount::InodeTable;
 using mount::Type;
-using stream::kCacheBlockBytes;
+using remote::kCacheBlockBytes;
 
 // How often a read follows a version that has just changed before it fails.
 constexpr int kMostAttempts = 4;
 
-uint32_t BlockOf(uint64_t offset) { return static_cast<uint32_t>(offset / kCacheBlockBytes); }
+uint32_t BlockOf(uint64_t offset) { return static_cast<uint32_t>(offset / remote::kCacheBlockBytes); }
 uint32_t BlockAfter(uint64_t offset) {
-  return static_cast<uint32_t>((offset + kCacheBlockBytes - 1) / kCacheBlockBytes);
+  return static_cast<uint32_t>((offset + remote::kCacheBlockBytes - 1) / remote::kCacheBlockBytes);
 }
 
 int ErrnoOf(const core::Status& status) {
@@ -44,7 +44,7 @@ uint64_t SizeOf(const Handle& handle) {
 // Whether the old version's last bytes are still in place. If not, the longer file is another file.
 bool Continues(Handle* handle, uint64_t offset, const uint8_t* bytes, size_t length) {
   if (handle->before == nullptr) return true;
-  const stream::CacheFile& before = *handle->before->file;
+  const remote::CacheFile& before = *handle->before->file;
   const uint64_t end = std::min(offset + length, before.size());
   std::vector<uint8_t> was(offset < end ? end - offset : 0);
   core::Status status;
@@ -65,7 +65,7 @@ uint8_t* BufferOfThread() {
 }  // namespace
 
 bool ReadOps::IsFresh(uint64_t ino, const Found& found, const fuse_file_info& info) {
-  if (found.attributes.type != stream::EntryType::kFile || found.gone || parts_.inodes.IsAway()) return true;
+  if (found.attributes.type != manifest::EntryType::kFile || found.gone || parts_.inodes.IsAway()) return true;
   const std::shared_ptr<mount::OverlayFile> overlay = parts_.write_back.Find(ino);
   // The other peer checks the version of a pending put.
   if (overlay != nullptr && overlay->NeedsPut(false)) return true;
@@ -100,7 +100,7 @@ void ReadOps::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info,
   int error = 0;
   const mount::WriteBack::Use use(&parts_.write_back, ino);
   std::shared_ptr<mount::OverlayFile> overlay = parts_.overlays.OverlayOf(ino);
-  if ((info.flags & O_TRUNC) != 0 && found.attributes.type == stream::EntryType::kFile) {
+  if ((info.flags & O_TRUNC) != 0 && found.attributes.type == manifest::EntryType::kFile) {
     error = parts_.overlays.MakeOverlay(ino, true, &overlay);
     if (error == 0) error = overlay->Truncate(0, parts_.overlays.Now());
     if (error == 0) parts_.write_back.Changed(ino, overlay);
@@ -217,7 +217,7 @@ void ReadOps::ReadOnce(Reading reading) {
     fuse_reply_err(reading.request, error);
     return;
   }
-  const stream::CacheFile& file = *content->file;
+  const remote::CacheFile& file = *content->file;
   if (reading.offset >= file.size()) {
     fuse_reply_buf(reading.request, nullptr, 0);
     return;
@@ -378,7 +378,7 @@ void ReadOps::FetchForOverlay(const Reading& reading, const std::shared_ptr<moun
     }
     content->kept = true;
     if (missing.content == nullptr) {
-      overlay->AddContent(missing.of, std::shared_ptr<stream::CacheFile>(content, content->file.get()));
+      overlay->AddContent(missing.of, std::shared_ptr<remote::CacheFile>(content, content->file.get()));
     }
     mount::DaemonLink::Answer answer;
     answer.on_done = [=, this](int failure, mount::Reader body) {

@@ -19,11 +19,11 @@
 namespace keibi::fuse {
 namespace {
 
+using manifest::EntryType;
 using mount::Found;
 using mount::InodeTable;
 using mount::OverlayFile;
 using mount::Type;
-using stream::EntryType;
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
@@ -182,7 +182,7 @@ void WriteOps::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat
                                       .path = path};
   const uint64_t ticket = parts_.pending_requests.Add(request);
   parts_.link.Ask(Type::kChange, change.Body(),
-                  parts_.requests.EntryAnswer([=, this](int error, const stream::Entry& entry, mount::Reader) {
+                  parts_.requests.EntryAnswer([=, this](int error, const manifest::Entry& entry, mount::Reader) {
                     // A pending put may change the size and time of a file: those are applied when it is done.
                     if (error == 0)
                       parts_.inodes.own_changes().Changed(

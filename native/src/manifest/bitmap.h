@@ -6,7 +6,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 // The longest file whose chunks a 32-bit number can count: 4 PiB less one chunk, more than any disk's file system
 // holds.
@@ -51,4 +51,4 @@ class Bitmap {
   std::vector<uint8_t> bytes_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

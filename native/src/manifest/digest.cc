@@ -10,7 +10,7 @@
 #include "core/whole_io.h"
 #include "manifest/bitmap.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 using core::Code;
 using core::Status;
@@ -35,4 +35,4 @@ void ForgetCached(int fd) {
   posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -8,7 +8,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 inline constexpr size_t kDigestBytes = 32;
 
@@ -19,4 +19,4 @@ core::Status DigestChunks(int fd, uint64_t size, const std::atomic<bool>& stoppe
 // Forces the next reads of the file to come from the disk: writes it out and drops it from the page cache.
 void ForgetCached(int fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -10,7 +10,7 @@
 #include "manifest/bitmap.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 namespace {
 
 using core::Code;
@@ -45,7 +45,7 @@ bool IsTooLong(const struct stat& status) {
 Entry EntryOf(const struct stat& status) {
   Entry entry;
   entry.mode = status.st_mode & 0777;
-  entry.mtime_ns = MtimeNs(status);
+  entry.mtime_ns = platform::MtimeNs(status);
   if (S_ISDIR(status.st_mode)) {
     entry.type = EntryType::kDirectory;
   } else if (S_ISLNK(status.st_mode)) {
@@ -77,4 +77,4 @@ Status LookAt(int directory, const char* name, DirEntry* child) {
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

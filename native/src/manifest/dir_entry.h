@@ -8,7 +8,7 @@
 #include "core/status.h"
 #include "manifest/entry.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 // The error of a source file or directory, from errno.
 core::Status SourceError();
@@ -34,4 +34,4 @@ Entry EntryOf(const struct stat& status);
 
 bool IsTooLong(const struct stat& status);  // for a file; a sparse file can be longer than any disk
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -4,7 +4,7 @@
 #include "core/bytes.h"
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 namespace {
 
 using core::Code;
@@ -131,4 +131,4 @@ Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry*
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 enum class EntryType : uint8_t { kFile = 1, kDirectory = 2, kSymlink = 3, kStream = 4 };
 
@@ -49,4 +49,4 @@ bool IsAcceptableName(std::string_view name);
 // For display: writes each byte that is not UTF-8 as \xNN.
 std::string EscapedPath(std::string_view path);
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -6,7 +6,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 using core::Code;
 using core::Status;
@@ -108,4 +108,4 @@ std::string EntryTable::PathOf(uint32_t index) const {
   return path;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

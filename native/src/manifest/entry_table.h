@@ -11,7 +11,7 @@
 #include "core/status.h"
 #include "manifest/entry.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 // All entries of one transfer, by number. Grows only at the end; the views that Find returned stay valid for the
 // table's life. Any thread may read while one appends.
@@ -56,4 +56,4 @@ class EntryTable {
   uint32_t closed_ = 0;  // entries already handed out by ClosePage
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -8,7 +8,7 @@
 #include "core/bytes.h"
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::manifest {
 
 // The kind of a lane frame (PROTOCOL 5.2): the first byte of its plaintext.
 enum class LaneFrame : uint8_t {
@@ -64,4 +64,4 @@ struct Segment {
   }
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

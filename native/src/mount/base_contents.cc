@@ -6,8 +6,8 @@
 
 namespace keibi::mount {
 
-using stream::CacheFile;
-using stream::kCacheBlockBytes;
+using remote::CacheFile;
+using remote::kCacheBlockBytes;
 
 namespace {
 
@@ -28,7 +28,7 @@ std::shared_ptr<CacheFile> BaseContents::Newest(const FileVersion& of) const {
 bool BaseContents::Read(uint64_t from, uint64_t end, uint8_t* to, int* error) const {
   core::Status status;
   while (from < end) {
-    const uint64_t stop = std::min(end, (from / kCacheBlockBytes + 1) * kCacheBlockBytes);
+    const uint64_t stop = std::min(end, (from / remote::kCacheBlockBytes + 1) * remote::kCacheBlockBytes);
     bool found = false;
     for (auto one = contents_.rbegin(); one != contents_.rend() && !found; ++one) {
       // Read a long run at once if it is cached, else block by block.

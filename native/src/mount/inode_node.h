@@ -20,7 +20,7 @@ using Doubt = uint64_t;
 
 // The known attributes of one file, directory or symlink.
 struct Attributes {
-  stream::EntryType type = stream::EntryType::kDirectory;
+  manifest::EntryType type = manifest::EntryType::kDirectory;
   uint16_t mode = 0755;
   int64_t mtime_ns = 0;
   uint64_t size = 0;
@@ -71,7 +71,7 @@ struct InodeNode {
   };
   std::unordered_map<std::string, Expectation> expected;  // names in it
 
-  bool IsDirectory() const { return attributes.type == stream::EntryType::kDirectory; }
+  bool IsDirectory() const { return attributes.type == manifest::EntryType::kDirectory; }
   bool IsRemoved() const { return parent == nullptr && ino != kRootIno; }
   InodeNode* Child(std::string_view child) const;  // or null
   // Whether a request of the time `doubt` was about an older path of the node.

@@ -9,8 +9,8 @@ namespace keibi::mount {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using stream::Entry;
-using stream::EntryType;
+using manifest::Entry;
+using manifest::EntryType;
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace keibi::mount {
 // One entry of a directory, as of when it was opened.
 struct Line {
   uint64_t number;
-  stream::EntryType type;
+  manifest::EntryType type;
   std::string name;
 };
 
@@ -55,8 +55,8 @@ class InodeTable {
   // The path for a request about `ino`, and the doubt that its answer must carry. False if it was removed.
   bool Ask(uint64_t ino, std::string* path, Doubt* doubt) const;
   // The answers to those requests.
-  Invalidations PutListing(uint64_t ino, Doubt doubt, const std::vector<stream::Entry>& entries);
-  Invalidations PutEntry(uint64_t ino, Doubt doubt, const stream::Entry& entry);
+  Invalidations PutListing(uint64_t ino, Doubt doubt, const std::vector<manifest::Entry>& entries);
+  Invalidations PutEntry(uint64_t ino, Doubt doubt, const manifest::Entry& entry);
   Invalidations PutAbsent(uint64_t ino, Doubt doubt);
 
   // Whether changes are reported from now on. Either way everything known is in doubt.

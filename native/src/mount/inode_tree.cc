@@ -8,8 +8,8 @@ namespace keibi::mount {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using stream::Entry;
-using stream::EntryType;
+using manifest::Entry;
+using manifest::EntryType;
 
 // Companion files of one file, such as a journal. A database has few; more than this is a naming scheme.
 constexpr size_t kMostBeside = 64;

@@ -45,7 +45,7 @@ class InodeTree {
   Found FoundOf(const InodeNode& node) const;
   size_t size() const { return nodes_.size(); }
 
-  InodeNode* Add(InodeNode* parent, std::string_view name, stream::EntryType type);
+  InodeNode* Add(InodeNode* parent, std::string_view name, manifest::EntryType type);
   // Puts a node without a parent under a name, as our own change.
   void Place(InodeNode* node, InodeNode* parent, std::string_view name);
   // Detaches a node and all nodes below it; only those that the kernel holds remain.
@@ -54,7 +54,7 @@ class InodeTree {
   void Release(InodeNode* node, uint64_t times);
 
   // Takes the attributes from an answer to a request of the time `doubt`, unless newer ones are known.
-  void Set(InodeNode* node, Doubt doubt, const stream::Entry& entry, Invalidations* announced);
+  void Set(InodeNode* node, Doubt doubt, const manifest::Entry& entry, Invalidations* announced);
   // Puts a node and all nodes below it in doubt, as of now.
   void DoubtAll(InodeNode* node, Invalidations* announced);
   // Puts everything in doubt; from now on changes are reported, or are not.

@@ -62,7 +62,7 @@ std::vector<Upcoming> InodeWalk::Behind(uint64_t ino, uint64_t top, size_t most,
     if (node == nullptr) break;
     const auto& [type, mode, mtime_ns, size] = node->attributes;
     const bool directory = node->IsDirectory();
-    const bool file = type == stream::EntryType::kFile && size > 0 && size <= most_bytes;
+    const bool file = type == manifest::EntryType::kFile && size > 0 && size <= most_bytes;
     if (directory || file) found.push_back({node->ino, directory, directory && IsListed(*node), size});
   }
   return found;

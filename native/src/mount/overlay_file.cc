@@ -18,8 +18,8 @@
 namespace keibi::mount {
 namespace {
 
-using stream::CacheFile;
-using stream::kCacheBlockBytes;
+using remote::CacheFile;
+using remote::kCacheBlockBytes;
 
 constexpr size_t kMostOverlayRanges = size_t{1} << 17;
 constexpr size_t kCopyBytes = size_t{1} << 20;
@@ -133,8 +133,9 @@ bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read
       if (!contents_.Read(at, held, to + (at - offset), error)) {
         missing->of = base_;
         missing->content = contents_.Newest(base_);
-        missing->first = static_cast<uint32_t>(at / kCacheBlockBytes);
-        missing->end = static_cast<uint32_t>((std::min(stop, hold_) + kCacheBlockBytes - 1) / kCacheBlockBytes);
+        missing->first = static_cast<uint32_t>(at / remote::kCacheBlockBytes);
+        missing->end =
+            static_cast<uint32_t>((std::min(stop, hold_) + remote::kCacheBlockBytes - 1) / remote::kCacheBlockBytes);
         return false;
       }
       at = held;
@@ -211,7 +212,7 @@ bool OverlayFile::TakeIn(int* error) {
     uint64_t first = hold_, end = hold_;
     overlay_.First(at, hold_, &first, &end);
     for (uint64_t stop; at < first && *error == 0; at = stop) {
-      stop = std::min(first, (at / kCacheBlockBytes + 1) * kCacheBlockBytes);
+      stop = std::min(first, (at / remote::kCacheBlockBytes + 1) * remote::kCacheBlockBytes);
       if (!contents_.Read(at, stop, buffer.data(), error)) {
         all = false;
         continue;
@@ -255,7 +256,7 @@ bool OverlayFile::Zero(uint64_t from, uint64_t end) {
   if (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
                 static_cast<off_t>(end - from)) == 0)
     return true;
-  return stream::WriteZeros(file_.get(), from, end).ok();
+  return platform::WriteZeros(file_.get(), from, end).ok();
 }
 
 bool OverlayFile::Complete(uint64_t most_bytes) {

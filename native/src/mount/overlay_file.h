@@ -18,7 +18,7 @@ namespace keibi::mount {
 // Blocks of the version `of` that a read needs. `content` is their cache file, if one is known.
 struct Missing {
   FileVersion of;
-  std::shared_ptr<stream::CacheFile> content;
+  std::shared_ptr<remote::CacheFile> content;
   uint32_t first = 0, end = 0;
 };
 
@@ -29,7 +29,7 @@ struct Missing {
 class OverlayFile {
  public:
   // Returns 0, or the errno why it could not be created. `dirty` is a total that counts the bytes in the overlay.
-  static int Open(int directory, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
+  static int Open(int directory, const FileVersion& base, std::shared_ptr<remote::CacheFile> content,
                   std::atomic<uint64_t>* dirty, std::shared_ptr<OverlayFile>* overlay);
   OverlayFile(const OverlayFile&) = delete;
   OverlayFile& operator=(const OverlayFile&) = delete;
@@ -50,7 +50,7 @@ class OverlayFile {
   // Reads up to `length` bytes. False if some of them are `missing`.
   bool Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Missing* missing, int* error);
   // Adds the cache file of the version `of`; ignored if that is no longer the latest version.
-  void AddContent(const FileVersion& of, std::shared_ptr<stream::CacheFile> content);
+  void AddContent(const FileVersion& of, std::shared_ptr<remote::CacheFile> content);
 
   // Whether the other peer lacks something; with `sync`, also whether something is not yet on its disk.
   bool NeedsPut(bool sync) const;

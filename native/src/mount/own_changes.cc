@@ -7,7 +7,7 @@
 
 namespace keibi::mount {
 
-using stream::Entry;
+using manifest::Entry;
 
 // Answers to requests sent before the change show the directory as it was before.
 void OwnChanges::ChangeEntries(InodeNode* directory) {

@@ -16,7 +16,7 @@ class OwnChanges {
   explicit OwnChanges(InodeTree* tree) : tree_(tree) {}
 
   // Call once the other peer has made the change. With `found` the kernel holds the new node once more.
-  void Made(uint64_t parent, const stream::Entry& entry, Found* found);
+  void Made(uint64_t parent, const manifest::Entry& entry, Found* found);
   void Removed(uint64_t parent, std::string_view name);
   void Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to, bool exchange);
   // Announces our own change of a name, so that its notice counts as ours. Expected ends this and returns whether a
@@ -30,7 +30,7 @@ class OwnChanges {
   // The mode travels apart from size and time, and either may arrive first. An answer about one, or to an older
   // request, may be stale for the other.
   enum class What { kAll, kMode, kContent };
-  void Changed(uint64_t ino, const stream::Entry& entry, What what);
+  void Changed(uint64_t ino, const manifest::Entry& entry, What what);
 
   // We have bytes that the other peer lacks: until Unpin no answer or notice removes the node. False if it has no name
   // any more.

@@ -10,11 +10,11 @@
 namespace keibi::mount {
 namespace {
 
-using stream::Entry;
+using manifest::Entry;
 
 bool ParseOne(const std::vector<uint8_t>& page, Entry* entry) {
   size_t at = 0;
-  return stream::ParseEntry(page.data(), page.size(), &at, entry).ok();
+  return manifest::ParseEntry(page.data(), page.size(), &at, entry).ok();
 }
 
 // The answer to a request that brings one page.

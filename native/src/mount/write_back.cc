@@ -93,7 +93,7 @@ std::shared_ptr<OverlayFile> WriteBack::Find(uint64_t ino) {
   return file == nullptr ? nullptr : file->overlay;
 }
 
-int WriteBack::Make(uint64_t ino, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
+int WriteBack::Make(uint64_t ino, const FileVersion& base, std::shared_ptr<remote::CacheFile> content,
                     std::shared_ptr<OverlayFile>* overlay) {
   const std::scoped_lock lock(mutex_);
   File& file = files_[ino];

@@ -72,7 +72,7 @@ class WriteBack {
 
   std::shared_ptr<OverlayFile> Find(uint64_t ino);
   // Takes the existing overlay, or makes one. Returns an errno, or 0.
-  int Make(uint64_t ino, const FileVersion& base, std::shared_ptr<stream::CacheFile> content,
+  int Make(uint64_t ino, const FileVersion& base, std::shared_ptr<remote::CacheFile> content,
            std::shared_ptr<OverlayFile>* overlay);
   // The overlay has nothing unsent, and the file there has changed: discard it.
   void Drop(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);

@@ -15,7 +15,7 @@ Napi::Value FillCache(const Napi::CallbackInfo& info) {
   const auto text = [&](size_t i) { return info[i].As<Napi::String>().Utf8Value(); };
   const auto number = [&](size_t i) { return info[i].As<Napi::Number>(); };
   bool lossless;
-  const auto fill = std::make_shared<stream::CacheFill>(stream::CacheFill{
+  const auto fill = std::make_shared<remote::CacheFill>(remote::CacheFill{
       text(0),
       text(1),
       text(2),
@@ -23,7 +23,7 @@ Napi::Value FillCache(const Napi::CallbackInfo& info) {
       {static_cast<uint64_t>(number(4).Int64Value()), info[5].As<Napi::BigInt>().Int64Value(&lossless)},
       number(6).Uint32Value(),
       number(7).Uint32Value()});
-  return RunAsync(info.Env(), [fill] { return stream::FillCache(*fill); });
+  return RunAsync(info.Env(), [fill] { return remote::FillCache(*fill); });
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
   // (folder, on wake)
   explicit ChangeWatch(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ChangeWatch>(info) {
     const Waker waker(info.Env(), info[1].As<Napi::Function>());
-    watch_ = std::make_shared<stream::ChangeWatch>(info[0].As<Napi::String>().Utf8Value(), waker.wake());
+    watch_ = std::make_shared<share::ChangeWatch>(info[0].As<Napi::String>().Utf8Value(), waker.wake());
     end_ = JobEnd(info.Env(), waker, [watch = watch_] { watch->Stop(); });
   }
 
   // () -> { kinds, paths, watching, missed, trouble? }
   Napi::Value Take(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const stream::Changes taken = watch_->Take();
+    const share::Changes taken = watch_->Take();
     const auto count = static_cast<uint32_t>(taken.changes.size());
     Napi::Array kinds = Napi::Array::New(env, count), paths = Napi::Array::New(env, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
   Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:
-  std::shared_ptr<stream::ChangeWatch> watch_;
+  std::shared_ptr<share::ChangeWatch> watch_;
   JobEnd end_;
 };
 

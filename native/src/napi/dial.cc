@@ -35,8 +35,8 @@ class Dial : public Napi::ObjectWrap<Dial> {
     return RunAsync(
         info.Env(),
         [from = from_port_, host = host_, port = port_, timeout = timeout_, insist = insist_, stopped = stopped_, fd] {
-          return insist ? stream::DialThrough(from, host, port, timeout, *stopped, fd.get())
-                        : stream::Dial(host, port, timeout, *stopped, fd.get(), from);
+          return insist ? net::DialThrough(from, host, port, timeout, *stopped, fd.get())
+                        : net::Dial(host, port, timeout, *stopped, fd.get(), from);
         },
         [fd](Napi::Env env) { return Napi::Number::New(env, fd->release()); });
   }

@@ -59,22 +59,22 @@ Napi::Promise RunForMade(Napi::Env env, std::function<Status(Bytes* entry, int64
 
 }  // namespace
 
-stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i) {
-  stream::PutBase base;
+share::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i) {
+  share::PutBase base;
   const int64_t size = info[i].As<Napi::Number>().Int64Value();
-  if (size >= 0) base.version = stream::FileVersion{static_cast<uint64_t>(size), TimeAt(info, i + 1)};
+  if (size >= 0) base.version = disk::FileVersion{static_cast<uint64_t>(size), TimeAt(info, i + 1)};
   std::copy_n(info[i + 2].As<Napi::Uint8Array>().Data(), base.token.size(), base.token.data());
   base.keep = SizeAt(info, i + 3);
   return base;
 }
 
-stream::Finish FinishAt(const Napi::CallbackInfo& info, size_t i) {
+share::Finish FinishAt(const Napi::CallbackInfo& info, size_t i) {
   return {{SizeAt(info, i), TimeAt(info, i + 1)}, info[i + 2].As<Napi::Boolean>().Value()};
 }
 
-std::vector<stream::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i) {
+std::vector<disk::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i) {
   const auto numbers = info[i].As<Napi::Float64Array>();
-  std::vector<stream::ByteRange> ranges(numbers.ElementLength() / 2);
+  std::vector<disk::ByteRange> ranges(numbers.ElementLength() / 2);
   for (size_t at = 0; at < ranges.size(); at++) {
     ranges[at] = {static_cast<uint64_t>(numbers[2 * at]), static_cast<uint64_t>(numbers[2 * at + 1])};
   }
@@ -95,13 +95,13 @@ Napi::Function FolderWrites::Define(Napi::Env env) {
 
 FolderWrites::FolderWrites(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<FolderWrites>(info),
-      writes_(std::make_shared<stream::FolderWrites>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)})),
-      ledger_(std::make_shared<stream::WriteLedger>(
-          TextAt(info, 2).empty() ? nullptr : stream::WriteJournal::Open(TextAt(info, 2)))) {
+      writes_(std::make_shared<share::FolderWrites>(share::ServedFolder{TextAt(info, 0), TextAt(info, 1)})),
+      ledger_(std::make_shared<share::WriteLedger>(
+          TextAt(info, 2).empty() ? nullptr : share::WriteJournal::Open(TextAt(info, 2)))) {
   info.This().As<Napi::Object>().TypeTag(&kFolderWritesTag);
 }
 
-std::shared_ptr<stream::WriteLedger> FolderWrites::LedgerOf(const Napi::Value& value) {
+std::shared_ptr<share::WriteLedger> FolderWrites::LedgerOf(const Napi::Value& value) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kFolderWritesTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>())->ledger_;
 }
@@ -141,7 +141,7 @@ Napi::Value FolderWrites::Remove(const Napi::CallbackInfo& info) {
 
 // (from, to, 0 replace, 1 keep, 2 exchange) -> Promise
 Napi::Value FolderWrites::Rename(const Napi::CallbackInfo& info) {
-  const auto mode = static_cast<stream::RenameMode>(ModeAt(info, 2));
+  const auto mode = static_cast<share::RenameMode>(ModeAt(info, 2));
   return RunAsync(info.Env(), [writes = writes_, from = TextAt(info, 0), to = TextAt(info, 1), mode] {
     return writes->Rename(from, to, mode);
   });
@@ -176,7 +176,7 @@ Napi::Value FolderWrites::Get(const Napi::CallbackInfo& info) {
 Napi::Value FolderWrites::Set(const Napi::CallbackInfo& info) {
   const auto given = info[2].As<Napi::Uint8Array>();
   Bytes value(given.Data(), given.Data() + given.ByteLength());
-  const auto mode = static_cast<stream::AttributeMode>(ModeAt(info, 3));
+  const auto mode = static_cast<platform::AttributeMode>(ModeAt(info, 3));
   return RunAsync(info.Env(), [writes = writes_, path = TextAt(info, 0), name = TextAt(info, 1),
                                value = std::move(value), mode] { return writes->Set(path, name, value, mode); });
 }
@@ -208,10 +208,10 @@ Napi::Value FolderWrites::SyncDirectory(const Napi::CallbackInfo& info) {
 // (path, base size or -1, base mtime, token, keep, size, mtime, sync, directory, key, ranges, lock table or undefined)
 // -> Promise<entry>
 Napi::Value FolderWrites::Put(const Napi::CallbackInfo& info) {
-  stream::LocalWrite put{TextAt(info, 0), BaseAt(info, 1),    FinishAt(info, 5),        TextAt(info, 8),
+  remote::LocalWrite put{TextAt(info, 0), BaseAt(info, 1),    FinishAt(info, 5),        TextAt(info, 8),
                          TextAt(info, 9), RangesAt(info, 10), LockTable::From(info[11])};
   return RunForBytes(info.Env(), [writes = writes_, ledger = ledger_, put = std::move(put)](Bytes* entry) {
-    return stream::WriteLocally(ledger.get(), writes->folder(), put, entry);
+    return remote::WriteLocally(ledger.get(), writes->folder(), put, entry);
   });
 }
 

@@ -21,7 +21,7 @@ class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
   explicit FolderWrites(const Napi::CallbackInfo& info);
 
   // Null if `value` is undefined.
-  static std::shared_ptr<stream::WriteLedger> LedgerOf(const Napi::Value& value);
+  static std::shared_ptr<share::WriteLedger> LedgerOf(const Napi::Value& value);
 
  private:
   Napi::Value Create(const Napi::CallbackInfo& info);
@@ -38,15 +38,15 @@ class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
   Napi::Value SyncDirectory(const Napi::CallbackInfo& info);
   Napi::Value Put(const Napi::CallbackInfo& info);
 
-  const std::shared_ptr<stream::FolderWrites> writes_;
-  const std::shared_ptr<stream::WriteLedger> ledger_;
+  const std::shared_ptr<share::FolderWrites> writes_;
+  const std::shared_ptr<share::WriteLedger> ledger_;
 };
 
 // Arguments of a put, starting at `i`: base size (-1: none), base mtime, token, keep.
-stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i);
+share::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i);
 // size, mtime, whether to sync.
-stream::Finish FinishAt(const Napi::CallbackInfo& info, size_t i);
+share::Finish FinishAt(const Napi::CallbackInfo& info, size_t i);
 // Offsets and lengths, alternating.
-std::vector<stream::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i);
+std::vector<disk::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i);
 
 }  // namespace keibi::napi

@@ -29,7 +29,7 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   // (host, port, lane, session id, lane secret, suite bit, relay token or undefined, own port or undefined) -> Promise
   Napi::Value AddLane(const Napi::CallbackInfo& info) {
     const auto session =
-        std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
+        std::make_shared<net::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
     return RunAsync(info.Env(), [job = job_, place = PlaceFrom(info), lane = NumberAt(info, 2), session] {
       return job->AddLane(place, lane, *session);
     });

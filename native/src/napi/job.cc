@@ -57,9 +57,9 @@ Napi::Promise JobEnd::Close(Napi::Env env) {
   });
 }
 
-stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
-                                frame::Role self) {
-  stream::ExpectedLanes lanes;
+net::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
+                             frame::Role self) {
+  net::ExpectedLanes lanes;
   std::memcpy(lanes.session_id.data(), session_id.As<Napi::Uint8Array>().Data(), lanes.session_id.size());
   lanes.lane_secret = frame::Key(lane_secret.As<Napi::Uint8Array>().Data());
   lanes.suite = static_cast<aead::Suite>(suite.As<Napi::Number>().Uint32Value());
@@ -67,9 +67,9 @@ stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value
   return lanes;
 }
 
-stream::LanePlace PlaceFrom(const Napi::CallbackInfo& info) {
+net::LanePlace PlaceFrom(const Napi::CallbackInfo& info) {
   const auto port = [&](size_t i) { return static_cast<uint16_t>(info[i].As<Napi::Number>().Uint32Value()); };
-  stream::LanePlace place{info[0].As<Napi::String>().Utf8Value(), port(1)};
+  net::LanePlace place{info[0].As<Napi::String>().Utf8Value(), port(1)};
   if (!info[6].IsUndefined()) {
     std::copy_n(info[6].As<Napi::Uint8Array>().Data(), place.token.emplace().size(), place.token->data());
   }
@@ -89,7 +89,7 @@ Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
   return array;
 }
 
-Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends) {
+Napi::Array EndsOf(Napi::Env env, const std::vector<net::LaneEnd>& ends) {
   const Napi::Array array = Napi::Array::New(env, ends.size());
   for (uint32_t i = 0; i < ends.size(); i++) {
     const auto& [lane, frames, status] = ends[i];
@@ -102,7 +102,7 @@ Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends) {
   return array;
 }
 
-Napi::Array StatesOf(Napi::Env env, const std::vector<stream::LaneState>& states) {
+Napi::Array StatesOf(Napi::Env env, const std::vector<net::LaneState>& states) {
   const Napi::Array result = Napi::Array::New(env, states.size());
   for (uint32_t i = 0; i < states.size(); i++) {
     Napi::Object lane = Napi::Object::New(env);

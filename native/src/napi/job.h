@@ -60,18 +60,18 @@ class JobEnd {
 
 // Arguments of a job's methods, checked by native/lib.
 inline uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Uint32Value(); }
-stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
-                                frame::Role self);
+net::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
+                             frame::Role self);
 
 // (host, port, …, 6: relay token or undefined, 7: own port or undefined), as in native/lib/lane-dial.ts.
-stream::LanePlace PlaceFrom(const Napi::CallbackInfo& info);
+net::LanePlace PlaceFrom(const Napi::CallbackInfo& info);
 
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
 Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);
 // [{ lane, frames, code }]; code is '' for a lane that ended without an error.
-Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends);
+Napi::Array EndsOf(Napi::Env env, const std::vector<net::LaneEnd>& ends);
 // [{ lane, bytes, rttMs, control }]
-Napi::Array StatesOf(Napi::Env env, const std::vector<stream::LaneState>& states);
+Napi::Array StatesOf(Napi::Env env, const std::vector<net::LaneState>& states);
 Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path);
 
 }  // namespace keibi::napi

@@ -12,26 +12,28 @@
 namespace keibi::napi {
 namespace {
 
+using net::Incoming;
+
 // Connections posted but not yet called back; at this many the listener leaves further ones in its backlog.
 constexpr size_t kMostPosted = 256;
 
 constexpr napi_type_tag kListenerTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
 
-const char* NameOf(stream::Incoming::Kind kind) {
+const char* NameOf(Incoming::Kind kind) {
   switch (kind) {
-    case stream::Incoming::Kind::kRendezvous:
+    case Incoming::Kind::kRendezvous:
       return "rendezvous";
-    case stream::Incoming::Kind::kHttp:
+    case Incoming::Kind::kHttp:
       return "http";
-    case stream::Incoming::Kind::kTls:
+    case Incoming::Kind::kTls:
       return "tls";
-    case stream::Incoming::Kind::kControl:
+    case Incoming::Kind::kControl:
       return "control";
   }
   return "";
 }
 
-Napi::Object ToObject(Napi::Env env, const stream::Incoming& incoming) {
+Napi::Object ToObject(Napi::Env env, const Incoming& incoming) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("kind", NameOf(incoming.kind));
   object.Set("relayed", Napi::Boolean::New(env, incoming.relayed));
@@ -43,8 +45,8 @@ Napi::Object ToObject(Napi::Env env, const stream::Incoming& incoming) {
 
 }  // namespace
 
-void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, stream::Incoming* incoming) {
-  const std::unique_ptr<stream::Incoming> owned(incoming);
+void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, Incoming* incoming) {
+  const std::unique_ptr<Incoming> owned(incoming);
   if (static_cast<napi_env>(env) == nullptr) return;  // the listener was closed meanwhile, and may be gone
   listener->listener()->Took();
   const napi_value argument = ToObject(env, *incoming);
@@ -81,7 +83,7 @@ Listener* Listener::From(const Napi::Value& value) {
 
 Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(info), env_(info.Env()) {
   info.This().As<Napi::Object>().TypeTag(&kListenerTag);
-  stream::ListenerOptions options;
+  net::ListenerOptions options;
   options.host = info[0].As<Napi::String>().Utf8Value();
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   options.http = info[3].ToBoolean();
@@ -91,11 +93,11 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", 0, 1, this);
   joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
-  const auto post = [callback = callback_](stream::Incoming incoming) {
-    auto posted = std::make_unique<stream::Incoming>(std::move(incoming));
+  const auto post = [callback = callback_](Incoming incoming) {
+    auto posted = std::make_unique<Incoming>(std::move(incoming));
     if (callback.NonBlockingCall(posted.get()) == napi_ok) posted.release();
   };
-  const core::Status status = stream::Listener::Open(options, post, &listener_);
+  const core::Status status = net::Listener::Open(options, post, &listener_);
   if (!status.ok()) {
     callback_.Abort();
     joined_.Abort();
@@ -128,7 +130,7 @@ void Listener::Close() {
 
 // (host, port, token, wait ms, number) -> Promise
 Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
-  stream::RelayPlace place;
+  net::RelayPlace place;
   place.host = info[0].As<Napi::String>().Utf8Value();
   place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   std::copy_n(info[2].As<Napi::Uint8Array>().Data(), place.token.size(), place.token.begin());
@@ -148,7 +150,7 @@ Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
 
 // (host, port, wait ms)
 Napi::Value Listener::Punch(const Napi::CallbackInfo& info) {
-  stream::PunchPlace place;
+  net::PunchPlace place;
   place.host = info[0].As<Napi::String>().Utf8Value();
   place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   place.wait = std::chrono::milliseconds(info[2].As<Napi::Number>().Uint32Value());
@@ -180,7 +182,7 @@ Napi::Value Listener::ServeRelay(const Napi::CallbackInfo& info) {
 
 Napi::Value Listener::RelayStats(const Napi::CallbackInfo& info) {
   const relay::Stats relay = listener_->relay_stats();
-  const stream::DropCounts drops = listener_->drops();
+  const net::DropCounts drops = listener_->drops();
   Napi::Object stats = Napi::Object::New(info.Env());
   const auto set = [&stats](const char* name, uint64_t value) { stats.Set(name, static_cast<double>(value)); };
   set("waiting", relay.waiting);
@@ -204,9 +206,9 @@ Napi::Value Listener::JsClose(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-void Expectation::Begin(const Napi::CallbackInfo& info, std::shared_ptr<stream::LaneAcceptor> job) {
+void Expectation::Begin(const Napi::CallbackInfo& info, std::shared_ptr<net::LaneAcceptor> job) {
   listener_ = Listener::From(info[0])->listener();
-  stream::ExpectedLanes lanes = LanesFrom(info[1], info[2], info[3], frame::Role::kResponder);
+  net::ExpectedLanes lanes = LanesFrom(info[1], info[2], info[3], frame::Role::kResponder);
   session_id_ = lanes.session_id;
   listener_->Expect(std::move(lanes), std::move(job));
 }

@@ -12,7 +12,7 @@ namespace keibi::napi {
 class Listener;
 
 // Called on the listener's thread, runs on the JavaScript thread; owns `incoming`.
-void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, stream::Incoming* incoming);
+void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, net::Incoming* incoming);
 
 // The outcome of a joinRelay(), to be delivered on the JavaScript thread.
 struct Joined {
@@ -40,11 +40,11 @@ class Listener : public Napi::ObjectWrap<Listener> {
   ~Listener() override;
 
   // For jobs that expect lanes. After close() the listener is stopped and expects nothing.
-  std::shared_ptr<stream::Listener> listener() const { return listener_; }
+  std::shared_ptr<net::Listener> listener() const { return listener_; }
 
  private:
   using JoinedCall = Napi::TypedThreadSafeFunction<std::nullptr_t, Joined, DeliverJoined>;
-  using Callback = Napi::TypedThreadSafeFunction<Listener, stream::Incoming, DeliverIncoming>;
+  using Callback = Napi::TypedThreadSafeFunction<Listener, net::Incoming, DeliverIncoming>;
 
   static void OnEnvEnd(void* self);
   Napi::Value Port(const Napi::CallbackInfo& info);
@@ -57,7 +57,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   void Close();
 
   napi_env env_;
-  std::shared_ptr<stream::Listener> listener_;
+  std::shared_ptr<net::Listener> listener_;
   Callback callback_;
   JoinedCall joined_;
   bool open_ = false;
@@ -67,12 +67,12 @@ class Listener : public Napi::ObjectWrap<Listener> {
 class Expectation {
  public:
   // (listener, session id, lane secret, suite bit)
-  void Begin(const Napi::CallbackInfo& info, std::shared_ptr<stream::LaneAcceptor> job);
+  void Begin(const Napi::CallbackInfo& info, std::shared_ptr<net::LaneAcceptor> job);
   void End();  // does nothing if it never began
 
  private:
-  std::shared_ptr<stream::Listener> listener_;
-  stream::SessionId session_id_{};
+  std::shared_ptr<net::Listener> listener_;
+  net::SessionId session_id_{};
 };
 
 }  // namespace keibi::napi

@@ -18,18 +18,18 @@ constexpr napi_type_tag kLockTableTag = {0x5e31b8f2a94c4d06, 0x93c7d1e06f2a58b4}
 using core::Status;
 
 // An end of -1 is the end of the file, however long it is.
-stream::LockSpan SpanAt(const Napi::CallbackInfo& info, size_t i) {
+platform::LockSpan SpanAt(const Napi::CallbackInfo& info, size_t i) {
   const int64_t end = info[i + 1].As<Napi::Number>().Int64Value();
   return {static_cast<uint64_t>(info[i].As<Napi::Number>().Int64Value()),
-          end < 0 ? stream::kLockEnd : static_cast<uint64_t>(end)};
+          end < 0 ? platform::kLockEnd : static_cast<uint64_t>(end)};
 }
 
 // owner, whether it locks like flock(2), kind, start, end.
-stream::WantedLock WantedAt(const Napi::CallbackInfo& info, size_t i) {
-  stream::WantedLock wanted;
+share::WantedLock WantedAt(const Napi::CallbackInfo& info, size_t i) {
+  share::WantedLock wanted;
   std::copy_n(info[i].As<Napi::Uint8Array>().Data(), wanted.owner.id.size(), wanted.owner.id.data());
   wanted.owner.whole = info[i + 1].As<Napi::Boolean>().Value();
-  wanted.kind = static_cast<stream::LockKind>(info[i + 2].As<Napi::Number>().Uint32Value());
+  wanted.kind = static_cast<platform::LockKind>(info[i + 2].As<Napi::Number>().Uint32Value());
   wanted.span = SpanAt(info, i + 3);
   return wanted;
 }
@@ -46,11 +46,11 @@ Napi::Function LockTable::Define(Napi::Env env) {
 LockTable::LockTable(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<LockTable>(info),
       room_(FolderWrites::LedgerOf(info[2])->lock_room()),
-      table_(std::make_shared<stream::LockTable>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)}, room_)) {
+      table_(std::make_shared<share::LockTable>(share::ServedFolder{TextAt(info, 0), TextAt(info, 1)}, room_)) {
   info.This().As<Napi::Object>().TypeTag(&kLockTableTag);
 }
 
-std::shared_ptr<stream::LockTable> LockTable::From(const Napi::Value& value) {
+std::shared_ptr<share::LockTable> LockTable::From(const Napi::Value& value) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kLockTableTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>())->table_;
 }
@@ -58,7 +58,7 @@ std::shared_ptr<stream::LockTable> LockTable::From(const Napi::Value& value) {
 // (path, owner, whole, kind, start, end) -> Promise<{ holder, entry }>; an empty entry means another owner's lock
 // conflicts
 Napi::Value LockTable::Lock(const Napi::CallbackInfo& info) {
-  const auto granted = std::make_shared<stream::GrantedLock>();
+  const auto granted = std::make_shared<share::GrantedLock>();
   return RunAsync(
       info.Env(),
       [table = table_, path = TextAt(info, 0), wanted = WantedAt(info, 1), granted] {
@@ -86,7 +86,7 @@ Napi::Value LockTable::Unlock(const Napi::CallbackInfo& info) {
 
 // (path, owner, whole, kind, start, end) -> Promise<[kind, start, end] or undefined>
 Napi::Value LockTable::Test(const Napi::CallbackInfo& info) {
-  const auto found = std::make_shared<std::optional<stream::LockRanges::Range>>();
+  const auto found = std::make_shared<std::optional<platform::LockRanges::Range>>();
   return RunAsync(
       info.Env(),
       [table = table_, path = TextAt(info, 0), wanted = WantedAt(info, 1), found] {
@@ -95,7 +95,7 @@ Napi::Value LockTable::Test(const Napi::CallbackInfo& info) {
       [found](Napi::Env env) -> Napi::Value {
         if (!found->has_value()) return env.Undefined();
         const auto& [span, kind] = **found;
-        const double end = span.end == stream::kLockEnd ? -1.0 : static_cast<double>(span.end);
+        const double end = span.end == platform::kLockEnd ? -1.0 : static_cast<double>(span.end);
         Napi::Array result = Napi::Array::New(env, 3);
         result.Set(uint32_t{0}, Napi::Number::New(env, static_cast<uint32_t>(kind)));
         result.Set(uint32_t{1}, Napi::Number::New(env, static_cast<double>(span.from)));

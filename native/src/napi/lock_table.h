@@ -18,7 +18,7 @@ class LockTable : public Napi::ObjectWrap<LockTable> {
   explicit LockTable(const Napi::CallbackInfo& info);
 
   // Null if `value` is undefined.
-  static std::shared_ptr<stream::LockTable> From(const Napi::Value& value);
+  static std::shared_ptr<share::LockTable> From(const Napi::Value& value);
 
  private:
   Napi::Value Lock(const Napi::CallbackInfo& info);
@@ -27,8 +27,8 @@ class LockTable : public Napi::ObjectWrap<LockTable> {
   Napi::Value Refused(const Napi::CallbackInfo& info);
   Napi::Value Close(const Napi::CallbackInfo& info);
 
-  const std::shared_ptr<stream::LockRoom> room_;
-  const std::shared_ptr<stream::LockTable> table_;
+  const std::shared_ptr<share::LockRoom> room_;
+  const std::shared_ptr<share::LockTable> table_;
 };
 
 }  // namespace keibi::napi

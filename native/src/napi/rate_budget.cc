@@ -14,14 +14,14 @@ Napi::Function RateBudget::Define(Napi::Env env) {
   return DefineClass(env, "RateBudget", {InstanceMethod<&RateBudget::Hold>("hold")});
 }
 
-std::shared_ptr<stream::RateBudget> RateBudget::From(const Napi::Value& value) {
+std::shared_ptr<net::RateBudget> RateBudget::From(const Napi::Value& value) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kRateBudgetTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>())->budget_;
 }
 
 RateBudget::RateBudget(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<RateBudget>(info),
-      budget_(std::make_shared<stream::RateBudget>(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()))) {
+      budget_(std::make_shared<net::RateBudget>(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()))) {
   info.This().As<Napi::Object>().TypeTag(&kRateBudgetTag);
 }
 

@@ -15,7 +15,7 @@ class RateBudget : public Napi::ObjectWrap<RateBudget> {
   static Napi::Function Define(Napi::Env env);
 
   // The budget wrapped by `value`; null, which means no limit, if it is something else.
-  static std::shared_ptr<stream::RateBudget> From(const Napi::Value& value);
+  static std::shared_ptr<net::RateBudget> From(const Napi::Value& value);
 
   // (bytes per second)
   explicit RateBudget(const Napi::CallbackInfo& info);
@@ -24,7 +24,7 @@ class RateBudget : public Napi::ObjectWrap<RateBudget> {
   // (held) -> undefined
   void Hold(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<stream::RateBudget> budget_;
+  std::shared_ptr<net::RateBudget> budget_;
 };
 
 }  // namespace keibi::napi

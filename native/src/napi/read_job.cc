@@ -16,7 +16,7 @@ namespace {
 
 using core::Status;
 
-class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
+class ReadJob : public GuestJob<ReadJob, remote::ReadJob> {
  public:
   using GuestJob::GuestJob;
 
@@ -31,7 +31,7 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
 
   // (path, directory, key, size, mtime as a bigint) -> Promise<file>
   Napi::Value Open(const Napi::CallbackInfo& info) {
-    stream::CacheIdentity identity;
+    remote::CacheIdentity identity;
     bool lossless = false;
     identity.size = static_cast<uint64_t>(info[3].As<Napi::Number>().Int64Value());
     identity.mtime_ns = info[4].As<Napi::BigInt>().Int64Value(&lossless);
@@ -78,7 +78,7 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
   // () -> { settled, codes, lanesEnded }: the settled wants, and for each an ErrorCode or ''
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const stream::ReadNews news = job().TakeNews();
+    const remote::ReadNews news = job().TakeNews();
     Napi::Array settled = Napi::Array::New(env, news.settled.size());
     Napi::Array codes = Napi::Array::New(env, news.settled.size());
     for (uint32_t i = 0; i < news.settled.size(); i++) {

@@ -14,7 +14,9 @@
 namespace keibi::napi {
 namespace {
 
-Napi::Value ResultOf(Napi::Env env, const stream::ReceivePlan& plan) {
+using receive::ReceivePlan;
+
+Napi::Value ResultOf(Napi::Env env, const ReceivePlan& plan) {
   Napi::Array entries = Napi::Array::New(env, plan.partials.size());
   Napi::Array bitmaps = Napi::Array::New(env, plan.partials.size());
   for (uint32_t i = 0; i < plan.partials.size(); i++) {
@@ -37,16 +39,16 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
   // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake, enclosing folder or '')
   explicit ReceiveJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ReceiveJob>(info) {
-    stream::ReceiveOptions options;
+    receive::ReceiveOptions options;
     options.out = info[0].As<Napi::String>().Utf8Value();
-    options.collisions = static_cast<stream::Collision>(NumberAt(info, 1));
+    options.collisions = static_cast<receive::Collision>(NumberAt(info, 1));
     options.to_stdout = info[2].As<Napi::Boolean>().Value();
     options.report_placed = info[3].As<Napi::Boolean>().Value();
     options.durable = info[4].As<Napi::Boolean>().Value();
     options.budget = RateBudget::From(info[5]);
     const Waker waker(info.Env(), info[6].As<Napi::Function>());
     if (info[7].IsString()) options.beneath = info[7].As<Napi::String>().Utf8Value();
-    job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker.wake());
+    job_ = std::make_shared<receive::ReceiveJob>(std::move(options), waker.wake());
     end_ = JobEnd(info.Env(), waker, [job = job_] { job->Stop(); });
   }
 
@@ -58,7 +60,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   Napi::Value Plan(const Napi::CallbackInfo& info) {
     const auto page = info[2].As<Napi::Uint8Array>();
     const auto bytes = std::make_shared<std::vector<uint8_t>>(page.Data(), page.Data() + page.ByteLength());
-    const auto plan = std::make_shared<stream::ReceivePlan>();
+    const auto plan = std::make_shared<ReceivePlan>();
     return RunAsync(
         info.Env(),
         [job = job_, first = NumberAt(info, 0), count = NumberAt(info, 1), bytes, plan] {
@@ -69,8 +71,8 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
 
   // (entry, collision) -> Promise<plan of this one entry>
   Napi::Value Decide(const Napi::CallbackInfo& info) {
-    const auto plan = std::make_shared<stream::ReceivePlan>();
-    const auto choice = static_cast<stream::Collision>(NumberAt(info, 1));
+    const auto plan = std::make_shared<ReceivePlan>();
+    const auto choice = static_cast<receive::Collision>(NumberAt(info, 1));
     return RunAsync(
         info.Env(),
         [job = job_, entry = NumberAt(info, 0), choice, plan] { return job->Decide(entry, choice, plan.get()); },
@@ -85,7 +87,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   // (host, port, lane, session id, lane secret, suite bit, relay token or undefined, from port or undefined) -> Promise
   Napi::Value AddLane(const Napi::CallbackInfo& info) {
     const auto session =
-        std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
+        std::make_shared<net::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
     std::optional<relay::Token> token;
     if (!info[6].IsUndefined())
       std::copy_n(info[6].As<Napi::Uint8Array>().Data(), token.emplace().size(), token->data());
@@ -106,7 +108,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   // () -> [{ lane, bytes, frames, rttMs, control }]
   Napi::Value Lanes(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const std::vector<stream::LaneState> states = job_->lanes().states();
+    const std::vector<net::LaneState> states = job_->lanes().states();
     Napi::Array result = Napi::Array::New(env, states.size());
     for (uint32_t i = 0; i < states.size(); i++) {
       Napi::Object lane = Napi::Object::New(env);
@@ -141,10 +143,10 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   // () -> { problems, placed, lanesEnded, complete }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const stream::ReceiveNews news = job_->TakeNews();
+    const receive::ReceiveNews news = job_->TakeNews();
     Napi::Array problems = Napi::Array::New(env, news.problems.size());
     for (uint32_t i = 0; i < news.problems.size(); i++) {
-      const stream::EntryProblem& problem = news.problems[i];
+      const receive::EntryProblem& problem = news.problems[i];
       problems.Set(i, ProblemOf(env, problem.entry, problem.status, job_->table().PathOf(problem.entry)));
     }
     Napi::Object result = Napi::Object::New(env);
@@ -158,7 +160,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   // () -> [files, bytes, placed bytes, skipped, resumed bytes, skipped bytes]
   Napi::Value Progress(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const stream::ReceiveProgress progress = job_->progress();
+    const receive::ReceiveProgress progress = job_->progress();
     const double numbers[] = {static_cast<double>(progress.files),         static_cast<double>(progress.bytes),
                               static_cast<double>(progress.placed_bytes),  static_cast<double>(progress.skipped),
                               static_cast<double>(progress.resumed_bytes), static_cast<double>(progress.skipped_bytes)};
@@ -192,7 +194,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
 
   // (entry) -> Promise<plan>, like decide
   Napi::Value Refetch(const Napi::CallbackInfo& info) {
-    const auto result = std::make_shared<stream::ReceivePlan>();
+    const auto result = std::make_shared<ReceivePlan>();
     return RunAsync(
         info.Env(), [job = job_, entry = NumberAt(info, 0), result] { return job->Refetch(entry, result.get()); },
         [result](Napi::Env env) { return ResultOf(env, *result); });
@@ -206,7 +208,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:
-  std::shared_ptr<stream::ReceiveJob> job_;
+  std::shared_ptr<receive::ReceiveJob> job_;
   JobEnd end_;
 };
 

@@ -26,12 +26,12 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
   // (folder, the one shared file in it or '', rate budget or undefined, folder writes or undefined, lock table or
   // undefined)
   explicit ServeJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ServeJob>(info) {
-    stream::ServeOptions options;
+    share::ServeOptions options;
     options.folder = {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()};
     options.budget = RateBudget::From(info[2]);
     options.ledger = FolderWrites::LedgerOf(info[3]);
     options.locks = LockTable::From(info[4]);
-    job_ = std::make_shared<stream::ServeJob>(std::move(options));
+    job_ = std::make_shared<share::ServeJob>(std::move(options));
     end_ = JobEnd(info.Env(), std::nullopt, [job = job_] { job->Stop(); });
   }
 
@@ -91,7 +91,7 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
  private:
   static Status ReadOnly() { return Status::Of(core::Code::kCallFailed, EROFS); }
 
-  std::shared_ptr<stream::ServeJob> job_;
+  std::shared_ptr<share::ServeJob> job_;
   JobEnd end_;
   Expectation expectation_;
 };

@@ -26,11 +26,11 @@ class Listing : public Napi::ObjectWrap<Listing> {
   // (external listing)
   explicit Listing(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<Listing>(info),
-        listing_(*info[0].As<Napi::External<std::shared_ptr<stream::Listing>>>().Data()) {}
+        listing_(*info[0].As<Napi::External<std::shared_ptr<share::Listing>>>().Data()) {}
 
   // () -> Promise<{ entries, count, leftOut, last }>
   Napi::Value Next(const Napi::CallbackInfo& info) {
-    const auto page = std::make_shared<stream::ListingPage>();
+    const auto page = std::make_shared<share::ListingPage>();
     return RunAsync(
         info.Env(), [listing = listing_, page] { return listing->Next(page.get()); },
         [page](Napi::Env env) {
@@ -52,7 +52,7 @@ class Listing : public Napi::ObjectWrap<Listing> {
   }
 
  private:
-  const std::shared_ptr<stream::Listing> listing_;
+  const std::shared_ptr<share::Listing> listing_;
 };
 
 class SharedFolder : public Napi::ObjectWrap<SharedFolder> {
@@ -65,8 +65,8 @@ class SharedFolder : public Napi::ObjectWrap<SharedFolder> {
   // (folder, name)
   explicit SharedFolder(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<SharedFolder>(info),
-        folder_(std::make_shared<stream::SharedFolder>(info[0].As<Napi::String>().Utf8Value(),
-                                                       info[1].As<Napi::String>().Utf8Value())),
+        folder_(std::make_shared<share::SharedFolder>(info[0].As<Napi::String>().Utf8Value(),
+                                                      info[1].As<Napi::String>().Utf8Value())),
         listings_(Napi::Persistent(Listing::Define(info.Env()))) {}
 
   // (path) -> Promise<one entry>
@@ -79,20 +79,20 @@ class SharedFolder : public Napi::ObjectWrap<SharedFolder> {
 
   // (path) -> Promise<Listing>
   Napi::Value List(const Napi::CallbackInfo& info) {
-    const auto listing = std::make_shared<std::shared_ptr<stream::Listing>>();
+    const auto listing = std::make_shared<std::shared_ptr<share::Listing>>();
     // Only the result holds it; the result runs and is dropped on this thread.
     const auto define = std::make_shared<Napi::FunctionReference>(Napi::Persistent(listings_.Value()));
     return RunAsync(
         info.Env(), [folder = folder_, path = PathOf(info), listing] { return folder->Open(path, listing.get()); },
         [listing, define](Napi::Env env) -> Napi::Value {
-          return define->New({Napi::External<std::shared_ptr<stream::Listing>>::New(env, listing.get())});
+          return define->New({Napi::External<std::shared_ptr<share::Listing>>::New(env, listing.get())});
         });
   }
 
  private:
   static std::string PathOf(const Napi::CallbackInfo& info) { return info[0].As<Napi::String>().Utf8Value(); }
 
-  const std::shared_ptr<stream::SharedFolder> folder_;
+  const std::shared_ptr<share::SharedFolder> folder_;
   const Napi::FunctionReference listings_;
 };
 

@@ -12,13 +12,13 @@ namespace {
 
 // (path, name, beneath) -> Promise<{ count, names }>
 Napi::Value FindUnsendable(const Napi::CallbackInfo& info) {
-  const stream::Root root{info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value(), 0,
-                          info[2].As<Napi::String>().Utf8Value()};
-  const auto found = std::make_shared<stream::Unsendable>();
+  const send::Root root{info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value(), 0,
+                        info[2].As<Napi::String>().Utf8Value()};
+  const auto found = std::make_shared<send::Unsendable>();
   return RunAsync(
       info.Env(),
       [root, found] {
-        *found = stream::FindUnsendable(root);
+        *found = send::FindUnsendable(root);
         return core::Status::Ok();
       },
       [found](Napi::Env env) {

@@ -17,7 +17,7 @@ namespace {
 
 using core::Status;
 
-class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
+class WriteJob : public GuestJob<WriteJob, remote::WriteJob> {
  public:
   using GuestJob::GuestJob;
 
@@ -56,7 +56,7 @@ class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
   // () -> { settled: [{ put, error or undefined }], lanesEnded }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const stream::WriteNews news = job().TakeNews();
+    const remote::WriteNews news = job().TakeNews();
     Napi::Array settled = Napi::Array::New(env, news.settled.size());
     for (uint32_t i = 0; i < news.settled.size(); i++) {
       const auto& [put, status] = news.settled[i];

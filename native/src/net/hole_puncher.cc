@@ -9,7 +9,7 @@
 
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 using core::Fd;
 using core::Status;
@@ -69,4 +69,4 @@ void HolePuncher::Fail(At at, int error) {
   if (!MayYetBeAnswered(error)) punches_.erase(at);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

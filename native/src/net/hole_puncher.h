@@ -10,7 +10,7 @@
 #include "core/fd.h"
 #include "core/poller.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // A peer that dials us at this moment. Routers on the way let its connection in only after we have dialled it (PROTOCOL
 // 2.5).
@@ -59,4 +59,4 @@ class HolePuncher {
   std::map<uint64_t, Punch> punches_;  // in the order of their start
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -8,7 +8,7 @@
 #include "aead/suite.h"
 #include "frame/frame.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 using SessionId = std::array<uint8_t, 16>;  // public (PROTOCOL 3)
 
@@ -33,4 +33,4 @@ class LaneAcceptor {
                       std::unique_ptr<frame::Opener> opener) = 0;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -9,13 +9,13 @@
 #include "frame/frame.h"
 #include "manifest/segment.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // Room for one frame of any size, aligned so that the bytes of the frame's first segment begin on a cache line.
 class LaneBuffer {
  public:
   static constexpr size_t kFrameBytes = frame::kOverheadBytes + core::kMaxFramePlaintext;
-  static constexpr size_t kFirstData = frame::kHeaderBytes + 1 + Segment::kHeaderBytes;
+  static constexpr size_t kFirstData = frame::kHeaderBytes + 1 + manifest::Segment::kHeaderBytes;
 
   LaneBuffer() : memory_(static_cast<uint8_t*>(std::aligned_alloc(kLine, RoundUp(kLine + kFrameBytes)))) {
     if (!memory_) std::abort();
@@ -33,4 +33,4 @@ class LaneBuffer {
   std::unique_ptr<uint8_t, Free> memory_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

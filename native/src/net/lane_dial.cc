@@ -10,7 +10,7 @@
 #include "manifest/segment.h"
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -27,7 +27,7 @@ Status SayHello(int fd, uint32_t lane, const ExpectedLanes& session, frame::Seal
   hello.resize(hello.size() + sizeof lane + frame::kOverheadBytes + 1);
   uint8_t* const sealed = hello.data() + hello.size() - frame::kOverheadBytes - 1;
   core::StoreBigEndian<uint32_t>(sealed - sizeof lane, lane);
-  sealed[frame::kHeaderBytes] = static_cast<uint8_t>(LaneFrame::kHello);
+  sealed[frame::kHeaderBytes] = static_cast<uint8_t>(manifest::LaneFrame::kHello);
   if (sealer->Seal(sealed, 1) == 0) return Status::Of(Code::kInternal);
   RateLimiter unlimited(nullptr);
   return SendAll(fd, hello.data(), hello.size(), &unlimited);
@@ -54,4 +54,4 @@ Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& sess
   return SayHello(dialled->socket.get(), lane, session, dialled->sealer.get());
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -14,7 +14,7 @@
 #include "net/lane_acceptor.h"
 #include "relay/wire.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // A lane's target, and the way to dial it.
 struct LanePlace {
@@ -37,4 +37,4 @@ core::Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes
                       std::shared_ptr<const frame::RekeySecrets> rekeys, const std::atomic<bool>& stopped,
                       DialledLane* dialled);
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

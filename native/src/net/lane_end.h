@@ -5,7 +5,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // How one lane has ended.
 struct LaneEnd {
@@ -15,4 +15,4 @@ struct LaneEnd {
   core::Status status;  // kOk after an end frame
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -7,7 +7,7 @@
 #include "core/bytes.h"
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 constexpr size_t kLaneAt = 16;
@@ -78,4 +78,4 @@ std::optional<LaneRegistry::Admitted> LaneRegistry::Admit(LaneHello* hello) {
   return Admitted{session.acceptor, lane, std::move(sealer), std::move(opener)};
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -13,7 +13,7 @@
 #include "core/limits.h"
 #include "net/lane_acceptor.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 //   0            16            20                          53
 //   | session id | lane number | frame with plaintext 00 |       a lane's hello, after its preamble (PROTOCOL 5.1)
@@ -56,4 +56,4 @@ class LaneRegistry {
   bool closed_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -83,4 +83,4 @@ Fd AcceptConnection(int socket, std::string* address, uint16_t* port) {
   return accepted;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

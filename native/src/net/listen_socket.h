@@ -7,7 +7,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // Binds and listens on a numeric address, non-blocking; "::" accepts IPv4 too. A `port` of 0 is replaced by the
 // system's choice. Errors: kInternal with the errno; EINVAL when `host` is not an address.
@@ -17,4 +17,4 @@ core::Status OpenListenSocket(const std::string& host, uint16_t* port, core::Fd*
 // numeric; an IPv4 address inside an IPv6 one is shown as IPv4.
 core::Fd AcceptConnection(int socket, std::string* address, uint16_t* port);
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -21,7 +21,7 @@
 #include "net/socket.h"
 #include "relay/address_count.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -421,4 +421,4 @@ void Listener::Stop() {
   impl_->registry.Close();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -14,7 +14,7 @@
 #include "net/relay_join.h"
 #include "relay/hub.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // A connection handed over to JavaScript (PROTOCOL 2.1). The fd is non-blocking.
 struct Incoming {
@@ -94,4 +94,4 @@ class Listener {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

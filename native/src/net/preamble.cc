@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 constexpr size_t kPreambleBytes = 8;
@@ -80,4 +80,4 @@ relay::Token PreambleReader::token() const {
   return token;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

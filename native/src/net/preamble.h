@@ -11,7 +11,7 @@
 #include "relay/address_count.h"
 #include "relay/wire.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // A connection whose kind is not yet known (PROTOCOL 2.1), or whose lane hello or token is incomplete. Non-blocking;
 // never reads beyond the preamble and its hello or token.
@@ -59,4 +59,4 @@ class PreambleReader {
   static_assert(relay::kTokenBytes <= kLaneHelloBytes);
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

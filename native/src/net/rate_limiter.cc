@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::net {
 
 namespace {
 
@@ -53,4 +53,4 @@ void RateLimiter::Stop() {
   stopping_.notify_all();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

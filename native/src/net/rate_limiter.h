@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // The clock that a rate uses. Tests have their own clock, whose waits take no time.
 class RateClock {
@@ -69,4 +69,4 @@ class RateLimiter {
   bool stopped_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

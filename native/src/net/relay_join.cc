@@ -7,7 +7,7 @@
 
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 using core::Code;
 using core::Status;
@@ -35,4 +35,4 @@ RelayJoin::State RelayJoin::Advance(Status* status) {
   return status->ok() ? State::kJoined : State::kFailed;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

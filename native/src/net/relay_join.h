@@ -10,7 +10,7 @@
 #include "core/status.h"
 #include "relay/wire.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // A relay that a listener joins, so that a peer that cannot dial it can meet it there (PROTOCOL 2.3).
 struct RelayPlace {
@@ -48,4 +48,4 @@ class RelayJoin {
   bool said_hello_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-namespace keibi::stream {
+namespace keibi::net {
 
 using core::Code;
 using core::Status;
@@ -163,4 +163,4 @@ void TuneLane(int fd) {
 #endif
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

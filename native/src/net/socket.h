@@ -13,7 +13,7 @@
 #include "net/rate_limiter.h"
 #include "relay/wire.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 
 // Blocking transfers of exactly `bytes`. kSessionLost with the errno, or with 0 when the peer closed.
 core::Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter);
@@ -48,4 +48,4 @@ core::Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseco
 // Sets TCP_NODELAY, and BBR where the kernel has it.
 void TuneLane(int fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Extended attributes of an open file or directory. Names include their namespace; IsUserAttribute checks them. Each
 // function returns false with errno. One file per platform.
@@ -21,4 +21,4 @@ bool ListAttributes(int fd, std::vector<std::string>* names);
 inline constexpr size_t kMaxAttributeName = 255;
 inline constexpr size_t kMaxAttributeBytes = size_t{64} << 10;
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

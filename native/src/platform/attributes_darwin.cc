@@ -7,7 +7,7 @@
 
 // Written from the manual pages, never compiled (docs/PORTING.md). macOS has no namespaces: `user.` is an ordinary part
 // of a name.
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 // macOS has its own errno for a missing attribute.
@@ -40,4 +40,4 @@ bool ListAttributes(int fd, std::vector<std::string>* names) {
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

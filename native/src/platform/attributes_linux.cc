@@ -3,7 +3,7 @@
 
 #include "platform/attributes.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool GetAttribute(int fd, const std::string& name, std::vector<uint8_t>* value) {
   value->resize(kMaxAttributeBytes);
@@ -27,4 +27,4 @@ bool ListAttributes(int fd, std::vector<std::string>* names) {
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

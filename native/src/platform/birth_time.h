@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Birth time of a file; empty where the system does not report it. One implementation per system, chosen by the build.
 std::optional<int64_t> BirthNs(int fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -4,7 +4,7 @@
 #include "platform/birth_time.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 std::optional<int64_t> BirthNs(int fd) {
   struct stat now {};
@@ -12,4 +12,4 @@ std::optional<int64_t> BirthNs(int fd) {
   return static_cast<int64_t>(now.st_birthtimespec.tv_sec) * kNsPerSecond + now.st_birthtimespec.tv_nsec;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -7,7 +7,7 @@
 #include "platform/birth_time.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 std::optional<int64_t> BirthNs(int fd) {
   struct statx now {};
@@ -17,4 +17,4 @@ std::optional<int64_t> BirthNs(int fd) {
   return now.stx_btime.tv_sec * kNsPerSecond + now.stx_btime.tv_nsec;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool CopyData(int from, int to, int64_t size, CopyRange* copy) {
   if (ftruncate(to, size) != 0) return false;
@@ -22,4 +22,4 @@ bool CopyData(int from, int to, int64_t size, CopyRange* copy) {
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Copies the content of an open file into an empty one, cloning it if the file system can; holes stay holes. False with
 // errno. One file per platform.
@@ -17,4 +17,4 @@ using CopyRange = bool(int from, int to, off_t at, off_t end);
 // The fallback where content cannot be cloned: copies the data between the holes.
 bool CopyData(int from, int to, int64_t size, CopyRange* copy);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -8,7 +8,7 @@
 
 // Written from the manual pages, never compiled (docs/PORTING.md). clonefile(2) cannot fill an existing file, so this
 // copies.
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 bool CopyBytes(int from, int to, off_t at, off_t end) {
@@ -27,4 +27,4 @@ bool CopyBytes(int from, int to, off_t at, off_t end) {
 
 bool CopyContent(int from, int to, int64_t size) { return CopyData(from, to, size, CopyBytes); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

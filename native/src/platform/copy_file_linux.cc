@@ -9,7 +9,7 @@
 
 #include "platform/copy_file.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 constexpr size_t kStep = size_t{64} << 20;
@@ -42,4 +42,4 @@ bool CopyContent(int from, int to, int64_t size) {
   return ioctl(to, FICLONE, from) == 0 || CopyData(from, to, size, CopyBytes);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -6,7 +6,7 @@
 #include "core/status.h"
 
 // Disk operations that POSIX does not define. One file per platform.
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Makes a part of an open file read as zeros without changing its length: a hole if the file system supports holes.
 // kDiskFull, kDestinationUnusable.
@@ -32,4 +32,4 @@ void WriteBehind(int fd, uint64_t end);
 // other programs' writes. kDiskFull, kDestinationUnusable.
 core::Status SyncFileSystem(int fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

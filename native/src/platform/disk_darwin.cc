@@ -10,7 +10,7 @@
 #include "platform/write_at.h"
 
 // Written from the manual pages, never compiled (docs/PORTING.md).
-namespace keibi::stream {
+namespace keibi::platform {
 
 using core::Code;
 using core::Status;
@@ -64,4 +64,4 @@ Status SyncFileSystem(int fd) {
   return synced ? Status::Ok() : WriteError(Code::kDestinationUnusable);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

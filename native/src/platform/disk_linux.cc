@@ -10,7 +10,7 @@
 #include "platform/disk.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 using core::Code;
 using core::Status;
@@ -51,4 +51,4 @@ void WriteBehind(int fd, uint64_t end) {
 
 Status SyncFileSystem(int fd) { return syncfs(fd) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -8,7 +8,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
 
@@ -39,4 +39,4 @@ inline core::Status SetMtime(int fd, int64_t mtime_ns) {
   return set ? core::Status::Ok() : core::Status::FromErrno(core::Code::kDestinationUnusable);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

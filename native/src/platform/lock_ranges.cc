@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Splits the range that spans `at` into two.
 void LockRanges::Split(uint64_t at) {
@@ -58,4 +58,4 @@ std::vector<LockSpan> SpansBeside(std::vector<LockSpan> spans) {
   return beside;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // The end of a lock that reaches to the end of its file, however long the file grows.
 inline constexpr uint64_t kLockEnd = uint64_t{1} << 63;
@@ -48,4 +48,4 @@ class LockRanges {
 // The parts of a whole file that these spans do not cover.
 std::vector<LockSpan> SpansBeside(std::vector<LockSpan> spans);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

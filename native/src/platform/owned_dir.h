@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 struct CloseDir {
   void operator()(DIR* directory) const { closedir(directory); }
@@ -14,4 +14,4 @@ struct CloseDir {
 // An open directory; closed when destroyed.
 using OwnedDir = std::unique_ptr<DIR, CloseDir>;
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

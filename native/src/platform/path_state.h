@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // The kernel's data about a connection's path; zeros and an empty name where it has none.
 struct PathState {
@@ -15,4 +15,4 @@ struct PathState {
 };
 PathState PathOf(int fd);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -7,7 +7,7 @@
 
 // Written from the manual pages, never compiled (docs/PORTING.md). macOS reports neither the congestion control nor the
 // time of the last acknowledgement.
-namespace keibi::stream {
+namespace keibi::platform {
 
 PathState PathOf(int fd) {
   constexpr uint32_t kUsPerMs = 1000;
@@ -21,4 +21,4 @@ PathState PathOf(int fd) {
   return state;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -8,7 +8,7 @@
 
 #include "platform/path_state.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 PathState PathOf(int fd) {
   PathState state;
@@ -25,4 +25,4 @@ PathState PathOf(int fd) {
   return state;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -9,7 +9,7 @@
 
 // Written from the manual, never compiled (docs/PORTING.md). Windows reports neither the congestion control nor the
 // time of the last acknowledgement. Needs Windows 10 1703.
-namespace keibi::stream {
+namespace keibi::platform {
 
 PathState PathOf(int fd) {
   PathState state;
@@ -23,4 +23,4 @@ PathState PathOf(int fd) {
   return state;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

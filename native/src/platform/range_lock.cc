@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 int LockWhole(int fd, LockKind kind) {
   const int how = kind == LockKind::kNone ? LOCK_UN : kind == LockKind::kShared ? LOCK_SH : LOCK_EX;
@@ -13,4 +13,4 @@ int LockWhole(int fd, LockKind kind) {
   return errno == EWOULDBLOCK ? EAGAIN : errno;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -5,7 +5,7 @@
 
 #include "platform/lock_ranges.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Locks that belong to an open file, not to this process: they exclude other programs and other open files of this
 // process. They end with the last descriptor of the open file. None of these functions waits. One implementation per
@@ -20,4 +20,4 @@ int LockWhole(int fd, LockKind kind);
 // Another owner's lock that a lock of this kind would conflict with.
 std::optional<LockRanges::Range> FindLock(int fd, const LockSpan& span, LockKind kind);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -5,7 +5,7 @@
 
 #include "platform/range_lock.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // macOS locks belong to the process and end with the first descriptor of the file that is closed: too weak for guests.
 int LockSpanOf(int, const LockSpan&, LockKind kind) { return kind == LockKind::kNone ? 0 : ENOLCK; }
@@ -22,4 +22,4 @@ std::optional<LockRanges::Range> FindLock(int fd, const LockSpan& span, LockKind
   return LockRanges::Range{{from, end}, lock.l_type == F_RDLCK ? LockKind::kShared : LockKind::kExclusive};
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

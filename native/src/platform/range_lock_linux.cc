@@ -5,7 +5,7 @@
 
 #include "platform/range_lock.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 struct flock LockOf(const LockSpan& span, LockKind kind) {
@@ -33,4 +33,4 @@ std::optional<LockRanges::Range> FindLock(int fd, const LockSpan& span, LockKind
   return LockRanges::Range{{from, end}, lock.l_type == F_RDLCK ? LockKind::kShared : LockKind::kExclusive};
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

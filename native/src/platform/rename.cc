@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool RenameNewByLink(int from_directory, const std::string& from, int to_directory, const std::string& to) {
   // A hard link never replaces a file either. vfat and exFAT have no hard links.
@@ -23,4 +23,4 @@ bool RenameNewByLink(int from_directory, const std::string& from, int to_directo
   return renameat(from_directory, from.c_str(), to_directory, to.c_str()) == 0;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

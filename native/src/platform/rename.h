@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Renames within one file system and never replaces: false with errno EEXIST when the name is taken. One file per
 // platform.
@@ -18,4 +18,4 @@ bool RenameExchange(int from_directory, const std::string& from, int to_director
 // renameat2(2) on Linux: false with errno. One file per C library, because musl has no function for this call.
 bool RenameAt2(int from_directory, const std::string& from, int to_directory, const std::string& to, unsigned flags);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -6,7 +6,7 @@
 #include "platform/rename.h"
 
 // Written from the manual pages, never compiled (docs/PORTING.md).
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to) {
   if (renameatx_np(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_EXCL) == 0) return true;
@@ -21,4 +21,4 @@ bool RenameExchange(int from_directory, const std::string& from, int to_director
   return false;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -5,7 +5,7 @@
 
 #include "platform/rename.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to) {
   if (RenameAt2(from_directory, from, to_directory, to, RENAME_NOREPLACE)) return true;
@@ -18,4 +18,4 @@ bool RenameExchange(int from_directory, const std::string& from, int to_director
   return RenameAt2(from_directory, from, to_directory, to, RENAME_EXCHANGE);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

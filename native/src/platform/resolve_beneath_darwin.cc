@@ -4,11 +4,11 @@
 #include "platform/resolve_beneath.h"
 
 // Never compiled (docs/PORTING.md).
-namespace keibi::stream {
+namespace keibi::platform {
 
 bool ResolveBeneath(int, const char*, int, core::Fd*) {
   errno = ENOSYS;
   return false;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

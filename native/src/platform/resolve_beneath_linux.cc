@@ -9,7 +9,7 @@
 
 #include "platform/resolve_beneath.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 // The kernel gives up with EAGAIN when a directory is renamed meanwhile.
@@ -30,4 +30,4 @@ bool ResolveBeneath(int folder, const char* path, int flags, core::Fd* fd) {
   return fd->valid();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "core/whole_io.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 using core::Code;
 using core::Status;
@@ -34,4 +34,4 @@ Status WriteZeros(int fd, uint64_t offset, uint64_t end) {
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

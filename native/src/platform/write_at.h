@@ -6,7 +6,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // kDiskFull for errnos that mean a full disk, otherwise `otherwise`.
 core::Status WriteError(core::Code otherwise);
@@ -16,4 +16,4 @@ core::Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset)
 // Writes zeros from `offset` to `end`. Errors as of WriteAt.
 core::Status WriteZeros(int fd, uint64_t offset, uint64_t end);
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -5,7 +5,7 @@
 
 #include "platform/lock_ranges.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 
 // Keeps other programs of this computer from a file while it changes. It locks the whole file, for programs that
 // respect locks. If no other program has the file open, a lease also delays new opens. One implementation per system.
@@ -30,4 +30,4 @@ class WriteGuard {
   bool locked_out_ = false, alone_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

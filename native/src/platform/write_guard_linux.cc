@@ -9,7 +9,7 @@
 #include "platform/range_lock.h"
 #include "platform/write_guard.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 // A program usually holds its lock only for a moment: if it takes longer, the put must be retried.
@@ -44,4 +44,4 @@ WriteGuard::~WriteGuard() {
   LockSpanOf(fd_, {}, LockKind::kNone);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::platform

@@ -3,7 +3,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 std::string CollisionName(std::string_view name, int number) {
   const std::string mark = " (" + std::to_string(number) + ")";
@@ -21,4 +21,4 @@ std::string CollisionName(std::string_view name, int number) {
   return std::string(stem) + mark + std::string(extension);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // `photo.jpg` -> `photo (2).jpg`; `.profile` -> `.profile (2)`; shortened between characters to fit kMaxNameBytes.
 std::string CollisionName(std::string_view name, int number);
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

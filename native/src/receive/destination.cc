@@ -17,10 +17,13 @@
 #include "platform/write_at.h"
 #include "receive/collision_name.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
+using disk::SharedFd;
+using manifest::Entry;
+using manifest::EntryType;
 
 namespace {
 
@@ -34,14 +37,14 @@ bool LacksBytes(int parent, const std::string& name, const struct stat& status, 
   const bool full = static_cast<uint64_t>(status.st_blocks) * kBlockBytes >= entry.size;
   if (full || entry.sparse || entry.size <= core::kChunkBytes) return false;
   const core::Fd fd(openat(parent, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-  return fd.valid() && HasHole(fd.get(), entry.size);
+  return fd.valid() && platform::HasHole(fd.get(), entry.size);
 }
 
 // Whether the file or symlink at `name` already matches the entry.
 bool IsSame(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
   if (entry.type == EntryType::kFile) {
     return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size &&
-           MtimeNs(status) == entry.mtime_ns && !LacksBytes(parent, name, status, entry);
+           platform::MtimeNs(status) == entry.mtime_ns && !LacksBytes(parent, name, status, entry);
   }
   if (entry.type != EntryType::kSymlink || !S_ISLNK(status.st_mode)) return false;
   char target[core::kMaxTargetBytes + 1];
@@ -54,14 +57,16 @@ constexpr int64_t kDamagedMtimeNs = 1;
 
 bool IsMarkedDamaged(const struct stat& status, const Entry& entry) {
   return entry.type == EntryType::kFile && S_ISREG(status.st_mode) &&
-         static_cast<uint64_t>(status.st_size) == entry.size && MtimeNs(status) == kDamagedMtimeNs;
+         static_cast<uint64_t>(status.st_size) == entry.size && platform::MtimeNs(status) == kDamagedMtimeNs;
 }
 
-Status CannotUse() { return WriteError(errno == EEXIST ? Code::kDestinationExists : Code::kDestinationUnusable); }
+Status CannotUse() {
+  return platform::WriteError(errno == EEXIST ? Code::kDestinationExists : Code::kDestinationUnusable);
+}
 
 }  // namespace
 
-Destination::Destination(const EntryTable& table, Collision policy)
+Destination::Destination(const manifest::EntryTable& table, Collision policy)
     : table_(table),
       policy_(policy),
       dirs_(
@@ -99,11 +104,11 @@ Status Destination::OpenBelow(const std::string& root, const std::string& path) 
   const bool bounded = rest.empty() || root.ends_with('/') || rest.starts_with('/');
   if (!bounded) return Status::Of(Code::kFolderNotAllowed, EXDEV);
   if (rest.starts_with('/')) rest.remove_prefix(1);
-  return MakeBeneath(folder.get(), rest, &folder_);
+  return disk::MakeBeneath(folder.get(), rest, &folder_);
 }
 
 Status Destination::ParentOf(const Entry& entry, int* fd, SharedFd* keep) {
-  if (entry.parent == kTop) {
+  if (entry.parent == manifest::kTop) {
     *fd = folder_.get();
     return Status::Ok();
   }
@@ -176,7 +181,7 @@ Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision 
     if (i > 0) name = CollisionName(entry.name, i);
     // Writable for us until FinishDirectories sets the sender's mode.
     const bool fresh = mkdirat(parent, name.c_str(), entry.mode | 0700) == 0;
-    if (!fresh && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
+    if (!fresh && errno != EEXIST) return platform::WriteError(Code::kDestinationUnusable);
     struct stat status;
     if (!fresh && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return Status::FromErrno(Code::kDestinationUnusable);
@@ -207,8 +212,8 @@ Status Destination::OpenToWrite(int parent, const std::string& name) {
 Status Destination::MakeSymlink(uint32_t index, const Entry& entry, const Staging& staging) {
   const std::string staged = "s-" + std::to_string(index);
   if (symlinkat(std::string(entry.target).c_str(), staging.fd(), staged.c_str()) != 0)
-    return WriteError(Code::kDestinationUnusable);
-  utimensat(staging.fd(), staged.c_str(), FileTimes(entry.mtime_ns).times, AT_SYMLINK_NOFOLLOW);
+    return platform::WriteError(Code::kDestinationUnusable);
+  utimensat(staging.fd(), staged.c_str(), platform::FileTimes(entry.mtime_ns).times, AT_SYMLINK_NOFOLLOW);
   const Status status = Place(index, entry, staging, staged);
   if (!status.ok()) staging.Remove(staged);
   return status;
@@ -223,7 +228,7 @@ Status Destination::Place(uint32_t index, const Entry& entry, const Staging& sta
   if (replace)
     return renameat(from, staged.c_str(), parent, NameOf(index, entry).c_str()) == 0 ? Status::Ok() : CannotUse();
   // Since the plan another program or another renamed entry may have taken the name.
-  while (!RenameNew(from, staged, parent, NameOf(index, entry))) {
+  while (!platform::RenameNew(from, staged, parent, NameOf(index, entry))) {
     if (errno != EEXIST || !MayRename(index)) return CannotUse();
     Found found;
     if (const Status status = FreeName(parent, index, entry, &found); !status.ok()) return status;
@@ -240,7 +245,7 @@ void Destination::FinishDirectories(const std::function<void(uint32_t, Status)>&
     SharedFd directory;
     if (!table_.Find(index, &entry) || entry.type != EntryType::kDirectory) continue;
     Status status = dirs_.Get(index, &directory);
-    if (status.ok() && (futimens(directory->get(), FileTimes(entry.mtime_ns).times) != 0 ||
+    if (status.ok() && (futimens(directory->get(), platform::FileTimes(entry.mtime_ns).times) != 0 ||
                         fchmod(directory->get(), entry.mode) != 0)) {
       status = Status::FromErrno(Code::kDestinationUnusable);
     }
@@ -272,7 +277,7 @@ bool Destination::MayRename(uint32_t index) {
 
 std::string Destination::FinalPath(uint32_t index) {
   std::string path;
-  for (Entry entry; index != kTop && table_.Find(index, &entry); index = entry.parent) {
+  for (Entry entry; index != manifest::kTop && table_.Find(index, &entry); index = entry.parent) {
     path = path.empty() ? NameOf(index, entry) : NameOf(index, entry) + "/" + path;
   }
   return path;
@@ -281,7 +286,7 @@ std::string Destination::FinalPath(uint32_t index) {
 Status Destination::MarkDamaged(uint32_t index, const Entry& entry) {
   core::Fd fd;
   if (const Status status = OpenPlaced(index, entry, &fd); !status.ok()) return status;
-  if (const Status status = SetMtime(fd.get(), kDamagedMtimeNs); !status.ok()) return status;
+  if (const Status status = platform::SetMtime(fd.get(), kDamagedMtimeNs); !status.ok()) return status;
   LetReplace(index);
   return Status::Ok();
 }
@@ -294,4 +299,4 @@ Status Destination::OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd)
   return fd->valid() ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

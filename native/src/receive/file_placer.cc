@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -23,7 +23,7 @@ void FilePlacer::Add(Finished file) {
 
 // On the thread that brought the last byte, or on the batch's.
 void FilePlacer::Place(const Finished& file, Status safe) {
-  Entry entry;
+  manifest::Entry entry;
   table_.Find(file.index, &entry);
   Status status = safe;
   // the sender gave up this file meanwhile
@@ -40,4 +40,4 @@ void FilePlacer::Place(const Finished& file, Status safe) {
   if (file.part) parts_->Drop(file.index);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

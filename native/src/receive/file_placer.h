@@ -10,13 +10,13 @@
 #include "receive/receive_ledger.h"
 #include "receive/sync_batch.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // Gives whole files in staging their final names and settles their entries: at once, or for a durable transfer once
 // their bytes would survive a power cut. Any thread; has no lock of its own.
 class FilePlacer {
  public:
-  FilePlacer(const EntryTable& table, const Staging& staging, Destination* destination, PartFiles* parts,
+  FilePlacer(const manifest::EntryTable& table, const Staging& staging, Destination* destination, PartFiles* parts,
              ReceiveLedger* ledger)
       : table_(table), staging_(staging), destination_(destination), parts_(parts), ledger_(ledger) {}
 
@@ -29,7 +29,7 @@ class FilePlacer {
  private:
   void Place(const Finished& file, core::Status safe);
 
-  const EntryTable& table_;
+  const manifest::EntryTable& table_;
   const Staging& staging_;
   Destination* const destination_;
   PartFiles* const parts_;
@@ -37,4 +37,4 @@ class FilePlacer {
   std::unique_ptr<SyncBatch> batch_;  // if durable
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

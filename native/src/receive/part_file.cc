@@ -18,7 +18,7 @@
 #include "platform/file_time.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::LoadBigEndian;
@@ -92,7 +92,7 @@ PartFile::Found PartFile::Load() {
 std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
-  const uint32_t chunks = ChunksOf(identity_.version.size);
+  const uint32_t chunks = manifest::ChunksOf(identity_.version.size);
   const size_t bitmap_bytes = (size_t{chunks} + 7) / 8;
   struct stat status;
   if (fstat(fd.get(), &status) != 0 || status.st_size > static_cast<off_t>(kMaxMapBytes)) return std::nullopt;
@@ -111,14 +111,14 @@ std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   const BootIdBytes boot_id = BootId();
   const bool same_boot = boot_id != BootIdBytes{} && std::memcmp(&map[kBootIdAt], boot_id.data(), kBootIdBytes) == 0;
   if (!synced && !same_boot) return std::nullopt;
-  return Map{LoadBigEndian<uint64_t>(&map[kDataBytesAt]), Bitmap(chunks, &map[kHeadBytes])};
+  return Map{LoadBigEndian<uint64_t>(&map[kDataBytesAt]), manifest::Bitmap(chunks, &map[kHeadBytes])};
 }
 
 Status PartFile::OpenData() {
   if (data_) return Status::Ok();
   if (bitmap_.held() == 0) return CreateData();
   core::Fd fd(openat(staging_.fd(), data_name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd.valid()) return WriteError(Code::kDestinationUnusable);
+  if (!fd.valid()) return platform::WriteError(Code::kDestinationUnusable);
   data_ = std::make_shared<core::Fd>(std::move(fd));
   return Status::Ok();
 }
@@ -135,7 +135,7 @@ Status PartFile::CreateData() {
   core::Fd fd;
   if (const Status status = staging_.Create(data_name_, 0600, &fd); !status.ok()) return status;
   data_ = std::make_shared<core::Fd>(std::move(fd));
-  bitmap_ = Bitmap(ChunksOf(identity_.version.size));
+  bitmap_ = manifest::Bitmap(manifest::ChunksOf(identity_.version.size));
   return Status::Ok();
 }
 
@@ -151,7 +151,7 @@ Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Writte
   }
   const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
   const Status status = WriteData(file->get(), data, bytes, offset);
-  if (status.ok() && identity_.version.size >= kWriteBehindFrom) WriteBehind(file->get(), offset + bytes);
+  if (status.ok() && identity_.version.size >= kWriteBehindFrom) platform::WriteBehind(file->get(), offset + bytes);
   const std::scoped_lock lock(mutex_);
   writing_.erase(chunk);
   if (!status.ok() || ended_) return status;
@@ -162,9 +162,9 @@ Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Writte
 
 // Writes only the non-zero blocks of a sparse file, so that it uses as little of the disk as at the sender.
 Status PartFile::WriteData(int fd, const uint8_t* data, size_t bytes, uint64_t offset) const {
-  if (!identity_.sparse) return WriteAt(fd, data, bytes, offset);
+  if (!identity_.sparse) return platform::WriteAt(fd, data, bytes, offset);
   if (resumed_) {
-    if (const Status status = PunchHole(fd, offset, bytes); !status.ok()) return status;
+    if (const Status status = platform::PunchHole(fd, offset, bytes); !status.ok()) return status;
   }
   const auto is_zero = [&](size_t at) {
     const size_t length = std::min(kBlockBytes, bytes - at);
@@ -176,7 +176,7 @@ Status PartFile::WriteData(int fd, const uint8_t* data, size_t bytes, uint64_t o
     do end = std::min(end + kBlockBytes, bytes);
     while (end < bytes && is_zero(end) == zero);
     if (zero) continue;
-    if (const Status status = WriteAt(fd, data + at, end - at, offset + at); !status.ok()) return status;
+    if (const Status status = platform::WriteAt(fd, data + at, end - at, offset + at); !status.ok()) return status;
   }
   return Status::Ok();
 }
@@ -192,7 +192,7 @@ Status PartFile::LeaveHole(uint32_t chunk, uint32_t chunks, uint64_t* new_bytes,
     const uint64_t offset = uint64_t{at} * core::kChunkBytes;
     const uint64_t bytes = std::min<uint64_t>(core::kChunkBytes, identity_.version.size - offset);
     if (resumed_) {
-      if (const Status status = PunchHole(data_->get(), offset, bytes); !status.ok()) return status;
+      if (const Status status = platform::PunchHole(data_->get(), offset, bytes); !status.ok()) return status;
     }
     bitmap_.Set(at);
     *new_bytes += bytes;
@@ -213,7 +213,7 @@ Status PartFile::Save(bool sync) {
     file = data_;
     map.insert(map.end(), bitmap_.bytes().begin(), bitmap_.bytes().end());
   }
-  if (sync && fdatasync(file->get()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (sync && fdatasync(file->get()) != 0) return platform::WriteError(Code::kDestinationUnusable);
   // Read the size after the bits, so that every chunk they name lies within it.
   struct stat status;
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
@@ -233,10 +233,10 @@ Status PartFile::Save(bool sync) {
   core::Fd fd;
   staging_.Remove(fresh);
   if (const Status status = staging_.Create(fresh, 0600, &fd); !status.ok()) return status;
-  if (const Status status = WriteAt(fd.get(), map.data(), map.size(), 0); !status.ok()) return status;
-  if (sync && fdatasync(fd.get()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (const Status status = platform::WriteAt(fd.get(), map.data(), map.size(), 0); !status.ok()) return status;
+  if (sync && fdatasync(fd.get()) != 0) return platform::WriteError(Code::kDestinationUnusable);
   if (renameat(staging_.fd(), fresh.c_str(), staging_.fd(), map_name_.c_str()) != 0)
-    return WriteError(Code::kDestinationUnusable);
+    return platform::WriteError(Code::kDestinationUnusable);
   const std::scoped_lock lock(mutex_);
   saved_ = held;
   return Status::Ok();
@@ -252,9 +252,10 @@ Status PartFile::Complete(mode_t mode) {
   struct stat status;
   const auto size = static_cast<off_t>(identity_.version.size);
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
-  if (status.st_size < size && ftruncate(file->get(), size) != 0) return WriteError(Code::kDestinationUnusable);
-  const bool set =
-      fchmod(file->get(), mode) == 0 && futimens(file->get(), FileTimes(identity_.version.mtime_ns).times) == 0;
+  if (status.st_size < size && ftruncate(file->get(), size) != 0)
+    return platform::WriteError(Code::kDestinationUnusable);
+  const bool set = fchmod(file->get(), mode) == 0 &&
+                   futimens(file->get(), platform::FileTimes(identity_.version.mtime_ns).times) == 0;
   return set ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 
@@ -271,9 +272,9 @@ void PartFile::Discard() {
   staging_.Remove(data_name_);
 }
 
-Bitmap PartFile::held() const {
+manifest::Bitmap PartFile::held() const {
   const std::scoped_lock lock(mutex_);
   return bitmap_;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

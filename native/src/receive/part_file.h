@@ -14,12 +14,12 @@
 #include "manifest/bitmap.h"
 #include "receive/staging.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // The file that a part belongs to (PROTOCOL 7): a part of another version is useless.
 struct PartIdentity {
   std::string path;  // relative to the destination
-  FileVersion version;
+  disk::FileVersion version;
   bool sparse = false;  // how it is stored
 };
 
@@ -62,14 +62,14 @@ class PartFile {
   void Forget();   // the map only
   void Discard();  // both
 
-  Bitmap held() const;
+  manifest::Bitmap held() const;
   uint64_t size() const { return identity_.version.size; }
   const std::string& DataName() const { return data_name_; }
 
  private:
   struct Map {
     uint64_t data_bytes;
-    Bitmap bitmap;
+    manifest::Bitmap bitmap;
   };
 
   core::Status OpenData();
@@ -84,10 +84,10 @@ class PartFile {
   bool ended_ = false;    // completed or discarded: no map may appear again
   mutable std::mutex mutex_;
   std::shared_ptr<core::Fd> data_;        // a write in progress keeps it open
-  Bitmap bitmap_;                         // empty until there is data
+  manifest::Bitmap bitmap_;               // empty until there is data
   bool resumed_ = false;                  // the data file may hold anything where a bit is not set
   std::unordered_set<uint32_t> writing_;  // chunks being written
   uint32_t saved_ = 0;                    // chunks in the map on disk
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

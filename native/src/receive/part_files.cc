@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "manifest/bitmap.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -38,7 +38,7 @@ void PartFiles::Stop() {
   parts_.clear();
 }
 
-PartFile::Found PartFiles::Resume(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part) {
+PartFile::Found PartFiles::Resume(uint32_t index, const manifest::Entry& entry, std::shared_ptr<PartFile>* part) {
   const std::shared_ptr<PartFile> earlier = Create(index, entry);
   const PartFile::Found found = earlier->Load();
   if (found != PartFile::Found::kRest) return found;
@@ -49,7 +49,7 @@ PartFile::Found PartFiles::Resume(uint32_t index, const Entry& entry, std::share
   return found;
 }
 
-Status PartFiles::Take(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part) {
+Status PartFiles::Take(uint32_t index, const manifest::Entry& entry, std::shared_ptr<PartFile>* part) {
   const std::scoped_lock lock(mutex_);
   if (ledger_.StateOf(index) != ReceiveLedger::State::kWanted) return Status::Ok();
   const auto found = parts_.find(index);
@@ -58,8 +58,8 @@ Status PartFiles::Take(uint32_t index, const Entry& entry, std::shared_ptr<PartF
     return Status::Ok();
   }
   if (parts_.size() >= kMostParts + resumed_) return Status::Of(Code::kLimitExceeded);
-  uint64_t bitmap_bytes = ChunksOf(entry.size) / 8;
-  for (const auto& [begun, other] : parts_) bitmap_bytes += ChunksOf(other->size()) / 8;
+  uint64_t bitmap_bytes = manifest::ChunksOf(entry.size) / 8;
+  for (const auto& [begun, other] : parts_) bitmap_bytes += manifest::ChunksOf(other->size()) / 8;
   if (bitmap_bytes > kMostBitmapBytes) return Status::Of(Code::kLimitExceeded);
   *part = Create(index, entry);
   parts_[index] = *part;
@@ -83,7 +83,7 @@ void PartFiles::Discard(uint32_t index) {
   if (part) part->Discard();
 }
 
-std::shared_ptr<PartFile> PartFiles::Create(uint32_t index, const Entry& entry) const {
+std::shared_ptr<PartFile> PartFiles::Create(uint32_t index, const manifest::Entry& entry) const {
   return std::make_shared<PartFile>(staging_,
                                     PartIdentity{table_.PathOf(index), {entry.size, entry.mtime_ns}, entry.sparse});
 }
@@ -107,4 +107,4 @@ void PartFiles::RunSaver() {
   }
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

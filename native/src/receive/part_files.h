@@ -13,13 +13,13 @@
 #include "receive/part_file.h"
 #include "receive/receive_ledger.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // The parts of one transfer: its large files that are not whole yet. Limits how many a sender may begin, and saves
 // their bitmaps every second. Any thread. `mutex_` guards all members; the ledger's lock may be taken within it.
 class PartFiles {
  public:
-  PartFiles(const EntryTable& table, const Staging& staging, const ReceiveLedger& ledger)
+  PartFiles(const manifest::EntryTable& table, const Staging& staging, const ReceiveLedger& ledger)
       : table_(table), staging_(staging), ledger_(ledger) {}
   ~PartFiles() { Stop(); }
 
@@ -28,19 +28,19 @@ class PartFiles {
   void Stop();
 
   // Loads a wanted entry's part of an earlier run, and sets `part` if it can be continued.
-  PartFile::Found Resume(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part);
+  PartFile::Found Resume(uint32_t index, const manifest::Entry& entry, std::shared_ptr<PartFile>* part);
   // The entry's part, begun if there is none. Null if the entry is settled: no part of it may appear again.
   // kLimitExceeded if the sender has begun too many.
-  core::Status Take(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part);
+  core::Status Take(uint32_t index, const manifest::Entry& entry, std::shared_ptr<PartFile>* part);
   void Drop(uint32_t index);     // of a placed file
   void Discard(uint32_t index);  // removes the part from the disk. Settle the entry first
 
  private:
-  std::shared_ptr<PartFile> Create(uint32_t index, const Entry& entry) const;
+  std::shared_ptr<PartFile> Create(uint32_t index, const manifest::Entry& entry) const;
   void Save(bool sync);
   void RunSaver();
 
-  const EntryTable& table_;
+  const manifest::EntryTable& table_;
   const Staging& staging_;
   const ReceiveLedger& ledger_;
   std::mutex mutex_;
@@ -51,4 +51,4 @@ class PartFiles {
   std::thread saver_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

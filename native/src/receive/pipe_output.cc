@@ -11,7 +11,7 @@
 #include "core/limits.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -23,7 +23,7 @@ constexpr size_t kPipeBytes = 4096;  // fits at once into a pipe that is ready (
 
 }  // namespace
 
-Status PipeOutput::Append(const Segment& segment, const Entry& entry) {
+Status PipeOutput::Append(const manifest::Segment& segment, const manifest::Entry& entry) {
   if (segment.entry != entry_ && ledger_->StateOf(entry_) != ReceiveLedger::State::kWanted) {
     entry_ = segment.entry;
     offset_ = 0;
@@ -36,7 +36,8 @@ Status PipeOutput::Append(const Segment& segment, const Entry& entry) {
     ledger_->AddBytes(segment.length);
     offset_ += segment.length;
   }
-  const bool ended = entry.type == EntryType::kStream ? segment.flags & kEndOfStream : offset_ == entry.size;
+  const bool ended =
+      entry.type == manifest::EntryType::kStream ? segment.flags & manifest::kEndOfStream : offset_ == entry.size;
   if (ended) ledger_->Done(segment.entry, offset_, 0);
   return Status::Ok();
 }
@@ -62,11 +63,11 @@ Status PipeOutput::Write(const uint8_t* data, size_t bytes) const {
     if (poll(&output, 1, kStopCheckMs) != 1) continue;
     const ssize_t written = write(fd_, data, std::min(bytes, kPipeBytes));
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (written < 0) return WriteError(Code::kDestinationUnusable);
+    if (written < 0) return platform::WriteError(Code::kDestinationUnusable);
     data += written;
     bytes -= static_cast<size_t>(written);
   }
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -11,7 +11,7 @@
 #include "manifest/segment.h"
 #include "receive/receive_ledger.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // Writes the bytes of files one after another into a pipe, for `receive --stdout`. Such a transfer has one lane, so
 // files arrive one after another and their bytes in order. On that lane's thread; no lock.
@@ -22,7 +22,7 @@ class PipeOutput {
       : fd_(fd), ledger_(ledger), stopped_(stopped) {}
 
   // kSizeMismatch if the segment is not the next one; kDestinationUnusable; kCancelled.
-  core::Status Append(const Segment& segment, const Entry& entry);
+  core::Status Append(const manifest::Segment& segment, const manifest::Entry& entry);
 
  private:
   core::Status WriteHole(uint64_t bytes);
@@ -31,8 +31,8 @@ class PipeOutput {
   const int fd_;
   ReceiveLedger* const ledger_;
   const std::atomic<bool>& stopped_;
-  uint32_t entry_ = kTop;  // being written
-  uint64_t offset_ = 0;    // in it
+  uint32_t entry_ = manifest::kTop;  // being written
+  uint64_t offset_ = 0;              // in it
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -8,7 +8,7 @@
 #include "manifest/digest.h"
 #include "platform/disk.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -22,7 +22,7 @@ ReceiveJob::ReceiveJob(ReceiveOptions options, core::Wake wake)
       pipe_(STDOUT_FILENO, &ledger_, stopped_),
       writer_(table_, staging_, &ledger_, &parts_, &placer_, options_.to_stdout ? &pipe_ : nullptr),
       limiter_(options_.budget),
-      lanes_(&writer_, &limiter_, stopped_, rekeys_, [this](LaneEnd end) { ledger_.AddLaneEnd(end); }) {}
+      lanes_(&writer_, &limiter_, stopped_, rekeys_, [this](net::LaneEnd end) { ledger_.AddLaneEnd(end); }) {}
 
 Status ReceiveJob::Open() {
   if (options_.to_stdout) return Status::Ok();
@@ -41,16 +41,16 @@ void ReceiveJob::FailEntry(uint32_t index, bool keep_part) {
 }
 
 Status ReceiveJob::Digest(uint32_t index, std::vector<uint8_t>* digests) {
-  Entry entry;
+  manifest::Entry entry;
   core::Fd fd;
   if (!table_.Find(index, &entry)) return Status::Of(Code::kInternal);
   if (const Status status = destination_.OpenPlaced(index, entry, &fd); !status.ok()) return status;
-  ForgetCached(fd.get());
-  return DigestChunks(fd.get(), entry.size, stopped_, digests);
+  manifest::ForgetCached(fd.get());
+  return manifest::DigestChunks(fd.get(), entry.size, stopped_, digests);
 }
 
 Status ReceiveJob::Distrust(uint32_t index) {
-  Entry entry;
+  manifest::Entry entry;
   if (!table_.Find(index, &entry)) return Status::Of(Code::kInternal);
   return destination_.MarkDamaged(index, entry);
 }
@@ -62,7 +62,7 @@ Status ReceiveJob::Finish() {
     if (ledger_.StateOf(index) == ReceiveLedger::State::kFailed) return;  // reported when it could not be created
     ledger_.AddProblem(index, status);
   });
-  return options_.durable ? SyncFileSystem(destination_.fd()) : Status::Ok();
+  return options_.durable ? platform::SyncFileSystem(destination_.fd()) : Status::Ok();
 }
 
 void ReceiveJob::Stop() {
@@ -81,4 +81,4 @@ void ReceiveJob::Stop() {
   destination_.CloseDirectories();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

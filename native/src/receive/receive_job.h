@@ -19,16 +19,16 @@
 #include "receive/receive_ledger.h"
 #include "receive/segment_writer.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 struct ReceiveOptions {
   std::string out;
   std::string beneath;  // not empty: the folder that `out` must not leave, as for Destination::Open
   Collision collisions = Collision::kRename;
-  bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
-  bool report_placed = false;                    // collect the placed entries, for --verbose
-  bool durable = false;                          // a file gets its name only when it would survive a power cut
-  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+  bool to_stdout = false;      // bytes of files go to standard output in order; `out` is not touched
+  bool report_placed = false;  // collect the placed entries, for --verbose
+  bool durable = false;        // a file gets its name only when it would survive a power cut
+  std::shared_ptr<net::RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
 // The receiver's answer to one page of the manifest.
@@ -73,14 +73,14 @@ class ReceiveJob {
 
   ReceiveNews TakeNews() { return ledger_.TakeNews(); }
   ReceiveProgress progress() const { return ledger_.progress(); }
-  const EntryTable& table() const { return table_; }
+  const manifest::EntryTable& table() const { return table_; }
   Destination& destination() { return destination_; }
 
  private:
-  void PlanDirectory(uint32_t index, const Entry& entry);
-  void PlanLeaf(uint32_t index, const Entry& entry, Collision policy, ReceivePlan* result);
-  void Want(uint32_t index, const Entry& entry, ReceivePlan* result);
-  bool WantRest(uint32_t index, const Entry& entry, ReceivePlan* result);
+  void PlanDirectory(uint32_t index, const manifest::Entry& entry);
+  void PlanLeaf(uint32_t index, const manifest::Entry& entry, Collision policy, ReceivePlan* result);
+  void Want(uint32_t index, const manifest::Entry& entry, ReceivePlan* result);
+  bool WantRest(uint32_t index, const manifest::Entry& entry, ReceivePlan* result);
 
   const ReceiveOptions options_;
   std::mutex calls_;  // Open, Plan, Decide, Refetch, Finish and Stop, one at a time; taken before any other lock
@@ -88,7 +88,7 @@ class ReceiveJob {
   std::atomic<bool> stopped_ = false;
 
   // In this order: each refers to some of those above it.
-  EntryTable table_;
+  manifest::EntryTable table_;
   Destination destination_;
   Staging staging_;
   ReceiveLedger ledger_;
@@ -96,9 +96,9 @@ class ReceiveJob {
   FilePlacer placer_;
   PipeOutput pipe_;
   SegmentWriter writer_;
-  RateLimiter limiter_;
+  net::RateLimiter limiter_;
   const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
   ReceiveLanes lanes_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -5,15 +5,15 @@
 
 #include "net/lane_dial.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
 
-Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
+Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, const net::ExpectedLanes& session,
                          const std::optional<relay::Token>& token, std::optional<uint16_t> from_port) {
-  DialledLane dialled;
-  const Status status = DialLane({host, port, token, from_port}, lane, session, rekeys_, stopped_, &dialled);
+  net::DialledLane dialled;
+  const Status status = net::DialLane({host, port, token, from_port}, lane, session, rekeys_, stopped_, &dialled);
   if (!status.ok()) return status;
 
   const std::scoped_lock lock(mutex_);
@@ -52,9 +52,9 @@ void ReceiveLanes::Cut(uint32_t lane) {
   }
 }
 
-std::vector<LaneState> ReceiveLanes::states() const {
+std::vector<net::LaneState> ReceiveLanes::states() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<LaneState> states;
+  std::vector<net::LaneState> states;
   for (const auto& each : lanes_) {
     if (!each->ended) states.push_back({each->number, each->lane->bytes(), each->lane->frames(), each->lane->path()});
   }
@@ -75,4 +75,4 @@ void ReceiveLanes::Join() {
   for (const auto& each : lanes) each->thread.join();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -20,25 +20,25 @@
 #include "receive/receive_lane.h"
 #include "relay/wire.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // The lanes of one receiving job: dials them and runs each on its own thread.
 class ReceiveLanes {
  public:
-  using OnEnd = std::function<void(LaneEnd)>;  // on the lane's thread, once
+  using OnEnd = std::function<void(net::LaneEnd)>;  // on the lane's thread, once
 
   // `stopped` makes dials give up soon. After it is set and Shutdown was called, no lane is added.
-  ReceiveLanes(SegmentSink* sink, RateLimiter* limiter, const std::atomic<bool>& stopped,
+  ReceiveLanes(SegmentSink* sink, net::RateLimiter* limiter, const std::atomic<bool>& stopped,
                std::shared_ptr<frame::RekeySecrets> rekeys, OnEnd on_end)
       : sink_(sink), limiter_(limiter), stopped_(stopped), rekeys_(std::move(rekeys)), on_end_(std::move(on_end)) {}
 
   // Dials one lane and sends its hello (PROTOCOL 5.1); may block. With a token, `host` is a relay to join first (2.3).
   // With `from_port`, dials from that port while the sender dials us (2.5).
-  core::Status Add(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
+  core::Status Add(const std::string& host, uint16_t port, uint32_t lane, const net::ExpectedLanes& session,
                    const std::optional<relay::Token>& token = std::nullopt,
                    std::optional<uint16_t> from_port = std::nullopt);
   void Cut(uint32_t lane);  // ends it soon, which on_end reports; does nothing if there is none
-  std::vector<LaneState> states() const;
+  std::vector<net::LaneState> states() const;
   void Shutdown();  // all of them
   void Join();      // after Shutdown: waits, and frees them
 
@@ -53,7 +53,7 @@ class ReceiveLanes {
   void ReapLocked();
 
   SegmentSink* const sink_;
-  RateLimiter* const limiter_;
+  net::RateLimiter* const limiter_;
   const std::atomic<bool>& stopped_;
   const std::shared_ptr<frame::RekeySecrets> rekeys_;
   const OnEnd on_end_;
@@ -61,4 +61,4 @@ class ReceiveLanes {
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

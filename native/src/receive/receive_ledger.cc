@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Status;
 
@@ -109,7 +109,7 @@ void ReceiveLedger::RemoveSkipped(uint64_t file_bytes) {
   progress_.bytes -= file_bytes;
 }
 
-void ReceiveLedger::AddLaneEnd(LaneEnd end) {
+void ReceiveLedger::AddLaneEnd(net::LaneEnd end) {
   {
     const std::scoped_lock lock(mutex_);
     news_.lanes_ended.push_back(end);
@@ -148,4 +148,4 @@ void ReceiveLedger::CheckCompleteLocked() {
   wake_();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -10,7 +10,7 @@
 #include "core/wake.h"
 #include "net/lane_end.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 struct EntryProblem {
   uint32_t entry;
@@ -20,7 +20,7 @@ struct EntryProblem {
 struct ReceiveNews {
   std::vector<EntryProblem> problems;
   std::vector<uint32_t> placed;
-  std::vector<LaneEnd> lanes_ended;
+  std::vector<net::LaneEnd> lanes_ended;
   bool complete = false;  // everything wanted is placed or has failed, and no more pages come
 };
 
@@ -62,7 +62,7 @@ class ReceiveLedger {
   void AddDiscarded(uint32_t index, uint64_t bytes, uint64_t file_bytes);
   void AddSkipped(uint64_t file_bytes);
   void RemoveSkipped(uint64_t file_bytes);
-  void AddLaneEnd(LaneEnd end);
+  void AddLaneEnd(net::LaneEnd end);
   // A problem of an entry that stays settled as it is. Does not wake: the caller takes the news next.
   void AddProblem(uint32_t index, core::Status status);
 
@@ -85,4 +85,4 @@ class ReceiveLedger {
   ReceiveProgress progress_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

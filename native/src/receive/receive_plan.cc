@@ -6,10 +6,12 @@
 #include "core/limits.h"
 #include "receive/receive_job.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
+using manifest::Entry;
+using manifest::EntryType;
 
 Status ReceiveJob::Plan(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, ReceivePlan* result) {
   const std::scoped_lock call(calls_);
@@ -93,7 +95,7 @@ void ReceiveJob::PlanLeaf(uint32_t index, const Entry& entry, Collision policy, 
 
 // Marks a file wanted, and settles it at once if none of its bytes is missing.
 void ReceiveJob::Want(uint32_t index, const Entry& entry, ReceivePlan* result) {
-  if (entry.size > kMaxChunkedBytes) return ledger_.Refuse(index, Status::Of(Code::kDiskFull, EFBIG));
+  if (entry.size > manifest::kMaxChunkedBytes) return ledger_.Refuse(index, Status::Of(Code::kDiskFull, EFBIG));
   ledger_.Want(index);
   if (entry.type == EntryType::kFile && entry.size == 0)
     return options_.to_stdout ? ledger_.Done(index, 0, 0) : writer_.WriteSmall({index}, entry);
@@ -108,7 +110,7 @@ bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, ReceivePlan* resul
   const PartFile::Found found = parts_.Resume(index, entry, &part);
   if (found == PartFile::Found::kOther) result->restarted.push_back(index);
   if (found != PartFile::Found::kRest) return true;
-  const Bitmap held = part->held();
+  const manifest::Bitmap held = part->held();
   const uint64_t held_bytes = held.Has(held.chunks() - 1)
                                   ? entry.size - uint64_t{held.chunks() - held.held()} * core::kChunkBytes
                                   : uint64_t{held.held()} * core::kChunkBytes;
@@ -121,4 +123,4 @@ bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, ReceivePlan* resul
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

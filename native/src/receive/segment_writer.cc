@@ -10,10 +10,12 @@
 #include "platform/file_time.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
+using manifest::Entry;
+using manifest::Segment;
 
 namespace {
 
@@ -41,7 +43,7 @@ void SegmentWriter::Close() {
 }
 
 // On a lane's thread. Everything is checked before anything is written.
-Status SegmentWriter::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) {
+Status SegmentWriter::OnSegments(std::unique_ptr<net::LaneBuffer>* buffer, size_t plaintext_bytes) {
   const uint8_t* at = (*buffer)->plaintext() + 1;
   const uint8_t* const end = (*buffer)->plaintext() + plaintext_bytes;
   if (at == end) return Status::Of(Code::kHandshakeMalformed);
@@ -52,7 +54,7 @@ Status SegmentWriter::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t pla
     Entry entry;
     if (!Segment::Take(&at, end, &segment)) return Status::Of(Code::kHandshakeMalformed);
     if (const Status status = Check(segment, &entry); !status.ok()) return status;
-    small = small && entry.type == EntryType::kFile && entry.size <= core::kChunkBytes;
+    small = small && entry.type == manifest::EntryType::kFile && entry.size <= core::kChunkBytes;
     segments++;
   }
   if (small && segments > kMostInline && pool_)
@@ -64,16 +66,16 @@ Status SegmentWriter::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t pla
 Status SegmentWriter::Check(const Segment& segment, Entry* entry) const {
   if (!table_.Find(segment.entry, entry) || !entry->IsFile()) return Status::Of(Code::kHandshakeMalformed);
   if (ledger_->StateOf(segment.entry) == ReceiveLedger::State::kNone) return Status::Of(Code::kHandshakeMalformed);
-  if (entry->type == EntryType::kStream) {
-    if ((segment.flags & ~kEndOfStream) != 0) return Status::Of(Code::kHandshakeMalformed);
+  if (entry->type == manifest::EntryType::kStream) {
+    if ((segment.flags & ~manifest::kEndOfStream) != 0) return Status::Of(Code::kHandshakeMalformed);
     const bool fits = segment.length <= core::kChunkBytes && segment.offset <= core::kMaxFileBytes - segment.length;
     return fits ? Status::Ok() : Status::Of(Code::kLimitExceeded);
   }
-  if ((segment.flags & ~(entry->sparse ? kHole : 0)) != 0) return Status::Of(Code::kHandshakeMalformed);
+  if ((segment.flags & ~(entry->sparse ? manifest::kHole : 0)) != 0) return Status::Of(Code::kHandshakeMalformed);
   if (segment.offset >= entry->size || segment.offset % core::kChunkBytes != 0) return Status::Of(Code::kSizeMismatch);
   if (segment.IsHole()) {
     const bool fits = segment.length >= 1 && segment.length <= core::kMaxHoleChunks &&
-                      segment.length <= ChunksOf(entry->size - segment.offset);
+                      segment.length <= manifest::ChunksOf(entry->size - segment.offset);
     return fits ? Status::Ok() : Status::Of(Code::kSizeMismatch);
   }
   const uint64_t expected = std::min<uint64_t>(core::kChunkBytes, entry->size - segment.offset);
@@ -99,7 +101,7 @@ Status SegmentWriter::WriteAll(const uint8_t* plaintext, size_t bytes) {
 
 Status SegmentWriter::WriteOne(const Segment& segment, const Entry& entry) {
   if (pipe_ != nullptr) return pipe_->Append(segment, entry);
-  if (entry.type == EntryType::kStream) return streams_.Append(segment, entry);
+  if (entry.type == manifest::EntryType::kStream) return streams_.Append(segment, entry);
   if (entry.size > core::kChunkBytes) return segment.IsHole() ? WriteHole(segment, entry) : WriteChunk(segment, entry);
   WriteSmall(segment, entry);
   return Status::Ok();
@@ -110,8 +112,8 @@ void SegmentWriter::WriteSmall(const Segment& segment, const Entry& entry) {
   const std::string staged = Staging::SmallFileName(segment.entry);
   core::Fd fd;
   Status status = staging_.Create(staged, entry.mode, &fd);
-  if (status.ok()) status = WriteAt(fd.get(), segment.data, segment.length, 0);
-  if (status.ok()) status = SetMtime(fd.get(), entry.mtime_ns);
+  if (status.ok()) status = platform::WriteAt(fd.get(), segment.data, segment.length, 0);
+  if (status.ok()) status = platform::SetMtime(fd.get(), entry.mtime_ns);
   fd.Close();
   if (status.ok()) return placer_->Add({segment.entry, staged, nullptr, entry.size, entry.size});
   staging_.Remove(staged);
@@ -145,4 +147,4 @@ Status SegmentWriter::WriteHole(const Segment& segment, const Entry& entry) {
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

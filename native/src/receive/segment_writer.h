@@ -16,14 +16,14 @@
 #include "receive/stream_files.h"
 #include "receive/writer_pool.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // Checks the segments that lanes receive, and writes each where its file grows: a small file of staging, a part, a
 // stream, or a pipe. Owns the threads that write small files. Any thread; has no lock of its own.
 class SegmentWriter : public SegmentSink {
  public:
   // With `pipe` all bytes go there, and nothing else is written.
-  SegmentWriter(const EntryTable& table, const Staging& staging, ReceiveLedger* ledger, PartFiles* parts,
+  SegmentWriter(const manifest::EntryTable& table, const Staging& staging, ReceiveLedger* ledger, PartFiles* parts,
                 FilePlacer* placer, PipeOutput* pipe)
       : table_(table),
         staging_(staging),
@@ -39,19 +39,19 @@ class SegmentWriter : public SegmentSink {
   void StopPool();
   void Close();
 
-  core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
+  core::Status OnSegments(std::unique_ptr<net::LaneBuffer>* buffer, size_t plaintext_bytes) override;
 
   // Writes and places a wanted file of at most one chunk.
-  void WriteSmall(const Segment& segment, const Entry& entry);
+  void WriteSmall(const manifest::Segment& segment, const manifest::Entry& entry);
 
  private:
-  core::Status Check(const Segment& segment, Entry* entry) const;
+  core::Status Check(const manifest::Segment& segment, manifest::Entry* entry) const;
   core::Status WriteAll(const uint8_t* plaintext, size_t bytes);
-  core::Status WriteOne(const Segment& segment, const Entry& entry);
-  core::Status WriteChunk(const Segment& segment, const Entry& entry);
-  core::Status WriteHole(const Segment& segment, const Entry& entry);
+  core::Status WriteOne(const manifest::Segment& segment, const manifest::Entry& entry);
+  core::Status WriteChunk(const manifest::Segment& segment, const manifest::Entry& entry);
+  core::Status WriteHole(const manifest::Segment& segment, const manifest::Entry& entry);
 
-  const EntryTable& table_;
+  const manifest::EntryTable& table_;
   const Staging& staging_;
   ReceiveLedger* const ledger_;
   PartFiles* const parts_;
@@ -61,4 +61,4 @@ class SegmentWriter : public SegmentSink {
   std::unique_ptr<WriterPool> pool_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

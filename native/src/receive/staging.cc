@@ -13,7 +13,7 @@
 #include "platform/owned_dir.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -29,7 +29,8 @@ constexpr const char* kLock = "lock";
 Status Staging::Open(int destination) {
   destination_ = destination;
   for (int i = 1; i <= kMostFolders; i++) {
-    const Status status = Take(destination, std::string(kStagingName) + (i == 1 ? "" : "-" + std::to_string(i)));
+    const Status status =
+        Take(destination, std::string(manifest::kStagingName) + (i == 1 ? "" : "-" + std::to_string(i)));
     if (status.ok()) return Sweep();
     if (status.system_error != EWOULDBLOCK) return status;
   }
@@ -39,14 +40,15 @@ Status Staging::Open(int destination) {
 // EWOULDBLOCK when another job holds it, or when it belongs to a user who could change the files we place.
 Status Staging::Take(int destination, const std::string& name) {
   const Status busy = Status::Of(Code::kDestinationUnusable, EWOULDBLOCK);
-  if (mkdirat(destination, name.c_str(), 0700) != 0 && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
+  if (mkdirat(destination, name.c_str(), 0700) != 0 && errno != EEXIST)
+    return platform::WriteError(Code::kDestinationUnusable);
   core::Fd folder(openat(destination, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.valid()) return errno == ENOENT ? busy : Status::FromErrno(Code::kDestinationUnusable);
   struct stat ours, around;
   if (fstat(folder.get(), &ours) != 0 || fstat(destination, &around) != 0) return busy;
   if (ours.st_uid != geteuid() && ours.st_uid != around.st_uid) return busy;
   core::Fd lock(openat(folder.get(), kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!lock.valid()) return errno == ENOENT ? busy : WriteError(Code::kDestinationUnusable);
+  if (!lock.valid()) return errno == ENOENT ? busy : platform::WriteError(Code::kDestinationUnusable);
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   // The former owner may have removed the folder between our open and our lock.
   struct stat locked, named;
@@ -67,7 +69,7 @@ std::string Staging::SmallFileName(uint32_t entry) {
 template <typename See>
 void Staging::ForEach(int folder, See see) {
   const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const OwnedDir listing(own < 0 ? nullptr : fdopendir(own));
+  const platform::OwnedDir listing(own < 0 ? nullptr : fdopendir(own));
   while (const dirent* child = listing ? readdir(listing.get()) : nullptr) see(std::string(child->d_name));
 }
 
@@ -81,7 +83,7 @@ Status Staging::Sweep() {
   });
   core::Fd probe(openat(folder_.get(), "s-umask", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777));
   struct stat status;
-  if (!probe.valid() || fstat(probe.get(), &status) != 0) return WriteError(Code::kDestinationUnusable);
+  if (!probe.valid() || fstat(probe.get(), &status) != 0) return platform::WriteError(Code::kDestinationUnusable);
   umask_ = 0777 & ~status.st_mode;
   Remove("s-umask");
   return Status::Ok();
@@ -102,10 +104,10 @@ Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const
   if (!fd->valid() && errno == ENOENT && slash != std::string::npos) {
     // This is a thread's first small file.
     if (mkdirat(folder_.get(), name.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST)
-      return WriteError(Code::kDestinationUnusable);
+      return platform::WriteError(Code::kDestinationUnusable);
     *fd = core::Fd(openat(folder_.get(), name.c_str(), kFlags, mode));
   }
-  if (!fd->valid()) return WriteError(Code::kDestinationUnusable);
+  if (!fd->valid()) return platform::WriteError(Code::kDestinationUnusable);
   if ((mode & umask_) != 0 && fchmod(fd->get(), mode) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   return Status::Ok();
 }
@@ -134,4 +136,4 @@ void Staging::Close() {
   lock_.Close();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -10,7 +10,7 @@
 #include "core/status.h"
 #include "manifest/entry.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // The hidden folder in the destination that holds bytes until their file is whole:
 //
@@ -56,4 +56,4 @@ class Staging {
   bool had_parts_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

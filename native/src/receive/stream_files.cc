@@ -6,7 +6,7 @@
 #include "platform/file_time.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -18,7 +18,7 @@ constexpr size_t kMostStreams = 16;  // an honest sender has one standard input
 }  // namespace
 
 // A stream travels on one lane, so that an honest peer never waits for this lock.
-Status StreamFiles::Append(const Segment& segment, const Entry& entry) {
+Status StreamFiles::Append(const manifest::Segment& segment, const manifest::Entry& entry) {
   const std::scoped_lock one_at_a_time(mutex_);
   if (ledger_->StateOf(segment.entry) != ReceiveLedger::State::kWanted) return Status::Ok();
   if (open_.size() >= kMostStreams && !open_.contains(segment.entry)) return Status::Of(Code::kLimitExceeded);
@@ -26,12 +26,12 @@ Status StreamFiles::Append(const Segment& segment, const Entry& entry) {
   OpenStream& stream = open_[segment.entry];
   if (segment.offset != stream.bytes) return Status::Of(Code::kSizeMismatch);
   Status status = stream.fd.valid() ? Status::Ok() : staging_.Create(staged, entry.mode, &stream.fd);
-  if (status.ok()) status = WriteAt(stream.fd.get(), segment.data, segment.length, segment.offset);
+  if (status.ok()) status = platform::WriteAt(stream.fd.get(), segment.data, segment.length, segment.offset);
   stream.bytes += segment.length;
   if (status.ok()) ledger_->AddBytes(segment.length);
-  const bool ended = segment.flags & kEndOfStream;
+  const bool ended = segment.flags & manifest::kEndOfStream;
   if (status.ok() && !ended) return Status::Ok();
-  if (status.ok()) status = SetMtime(stream.fd.get(), entry.mtime_ns);
+  if (status.ok()) status = platform::SetMtime(stream.fd.get(), entry.mtime_ns);
   const uint64_t bytes = stream.bytes;
   open_.erase(segment.entry);
   if (status.ok() && ledger_->Claim(segment.entry)) {
@@ -48,4 +48,4 @@ void StreamFiles::Close() {
   open_.clear();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

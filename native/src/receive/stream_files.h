@@ -13,7 +13,7 @@
 #include "receive/receive_ledger.h"
 #include "receive/staging.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // The files of unknown length that are being received: each arrives in order, on one lane. Any thread. `mutex_` is
 // held while a segment is written; the locks of the ledger and of the parts may be taken within it.
@@ -24,7 +24,7 @@ class StreamFiles {
 
   // Appends a segment, and places the file after its last one. kSizeMismatch if it is not the next one,
   // kLimitExceeded if the sender has begun too many files.
-  core::Status Append(const Segment& segment, const Entry& entry);
+  core::Status Append(const manifest::Segment& segment, const manifest::Entry& entry);
   void Close();  // leaves files that are not whole in staging
 
  private:
@@ -40,4 +40,4 @@ class StreamFiles {
   std::unordered_map<uint32_t, OpenStream> open_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -11,7 +11,7 @@
 #include "platform/disk.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 using core::Code;
 using core::Status;
@@ -33,7 +33,7 @@ void SyncBatch::Run() {
     const std::vector<Finished> files = std::exchange(gathered_, {});
     lock.unlock();
     const bool few = files.size() <= kFewFiles;
-    const Status all = few ? Status::Ok() : SyncFileSystem(staging_.fd());
+    const Status all = few ? Status::Ok() : platform::SyncFileSystem(staging_.fd());
     for (const Finished& file : files) place_(file, few ? Sync(file) : all);
     lock.lock();
   }
@@ -41,9 +41,10 @@ void SyncBatch::Run() {
 
 Status SyncBatch::Sync(const Finished& file) const {
   const core::Fd fd(openat(staging_.fd(), file.staged.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd.valid() && errno == EACCES) return SyncFileSystem(staging_.fd());  // its mode does not allow reading
+  if (!fd.valid() && errno == EACCES)
+    return platform::SyncFileSystem(staging_.fd());  // its mode does not allow reading
   if (!fd.valid()) return Status::FromErrno(Code::kDestinationUnusable);
-  return fdatasync(fd.get()) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable);
+  return fdatasync(fd.get()) == 0 ? Status::Ok() : platform::WriteError(Code::kDestinationUnusable);
 }
 
 void SyncBatch::Stop() {
@@ -55,4 +56,4 @@ void SyncBatch::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

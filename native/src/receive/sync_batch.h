@@ -14,7 +14,7 @@
 #include "receive/part_file.h"
 #include "receive/staging.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // A file whose bytes are all in staging.
 struct Finished {
@@ -54,4 +54,4 @@ class SyncBatch {
   std::thread thread_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

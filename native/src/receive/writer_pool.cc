@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "receive/writer_pool.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 WriterPool::WriterPool(size_t threads, Work work) : work_(std::move(work)) {
   for (size_t i = 0; i < threads; i++) threads_.emplace_back([this] { Run(); });
 }
 
-bool WriterPool::Exchange(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) {
+bool WriterPool::Exchange(std::unique_ptr<net::LaneBuffer>* buffer, size_t plaintext_bytes) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopped_ || queued_.size() < kMaxQueued; });
   if (stopped_) return false;
@@ -18,7 +18,7 @@ bool WriterPool::Exchange(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_
   }
   changed_.notify_all();
   lock.unlock();
-  if (!*buffer) *buffer = std::make_unique<LaneBuffer>();
+  if (!*buffer) *buffer = std::make_unique<net::LaneBuffer>();
   return true;
 }
 
@@ -48,4 +48,4 @@ void WriterPool::Stop() {
   threads_.clear();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -12,7 +12,7 @@
 
 #include "net/lane_buffer.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 
 // A few threads that write frames full of small files, so that a lane can keep receiving. Bounded: a lane that is too
 // fast waits.
@@ -24,13 +24,13 @@ class WriterPool {
   ~WriterPool() { Stop(); }
 
   // Takes a full buffer and returns an empty one in its place. Waits while too many are queued; false once stopped.
-  bool Exchange(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes);
+  bool Exchange(std::unique_ptr<net::LaneBuffer>* buffer, size_t plaintext_bytes);
 
   void Stop();  // drops queued buffers; joins
 
  private:
   struct Job {
-    std::unique_ptr<LaneBuffer> buffer;
+    std::unique_ptr<net::LaneBuffer> buffer;
     size_t bytes;
   };
 
@@ -42,9 +42,9 @@ class WriterPool {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> queued_;
-  std::vector<std::unique_ptr<LaneBuffer>> spare_;
+  std::vector<std::unique_ptr<net::LaneBuffer>> spare_;
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -10,7 +10,7 @@
 #include "core/shared_word.h"
 #include "platform/disk.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
@@ -24,7 +24,7 @@ Status BlockSignal::Open(int directory, bool make, std::shared_ptr<BlockSignal>*
   const core::Fd file(openat(directory, kName, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT : 0), 0600));
   if (!file.valid()) return Status::FromErrno(Code::kDestinationUnusable);
   if (make) {
-    if (const Status status = Reserve(file.get(), sizeof(Words)); !status.ok()) return status;
+    if (const Status status = platform::Reserve(file.get(), sizeof(Words)); !status.ok()) return status;
   }
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || found.st_size != sizeof(Words)) return Status::Of(Code::kDestinationUnusable);
@@ -60,4 +60,4 @@ void BlockSignal::Wait(uint32_t since, std::chrono::microseconds most) const {
 
 void BlockSignal::Ignore() { words_->listening.store(0); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -10,7 +10,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // Lets the daemon signal a mount host that blocks have arrived in its cache files: words in a file of the cache's
 // directory that both map. Notify costs a system call only while a host waits. Any thread.
@@ -55,4 +55,4 @@ class BlockSignal {
   const ino_t inode_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

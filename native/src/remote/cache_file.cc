@@ -17,7 +17,7 @@
 #include "platform/disk.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
@@ -93,7 +93,7 @@ bool CacheFile::Look(int directory, const std::string& key, Kept* kept) {
   const CacheFile named({head->size, head->mtime_ns}, BlocksOf(head->size));
   if (!named.IsHead(*head) || static_cast<uint64_t>(map.st_size) != named.MapBytes()) return false;
   kept->disk_bytes = DiskBytesOf(map) + DiskBytesOf(data);
-  kept->used_ns = MtimeNs(map);
+  kept->used_ns = platform::MtimeNs(map);
   kept->whole = named.blocks_ <= kBitsOfWord && static_cast<uint32_t>(std::popcount(read.word)) == named.blocks_;
   return true;
 }
@@ -131,7 +131,7 @@ Status CacheFile::OpenMap(int directory, const std::string& name) {
   const core::Fd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return CacheWriteError();
   // A new map is all zeros, which means no block is cached, whichever process creates it first.
-  if (const Status status = Reserve(fd.get(), MapBytes()); !status.ok()) return status;
+  if (const Status status = platform::Reserve(fd.get(), MapBytes()); !status.ok()) return status;
   void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return CacheWriteError();
   map_ = static_cast<Map*>(mapped);
@@ -247,4 +247,4 @@ bool CacheFile::Evict(uint32_t first, uint32_t count) {
   return true;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

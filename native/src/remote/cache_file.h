@@ -9,7 +9,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // The unit of a cached file: small enough that a random read over a long link costs little more than one round trip.
 inline constexpr uint32_t kCacheBlockBytes = uint32_t{64} << 10;
@@ -93,4 +93,4 @@ class CacheFile {
   Map* map_ = nullptr;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -13,7 +13,7 @@
 #include "remote/block_signal.h"
 #include "share/held_content.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
@@ -37,22 +37,22 @@ Status FillCache(const CacheFill& fill) {
     return status;
   if (uint64_t{fill.first} + fill.count > cached->blocks()) return Status::Of(Code::kSizeMismatch);
   core::Fd folder, source;
-  if (const Status status = OpenFolder(fill.folder, &folder); !status.ok()) return status;
+  if (const Status status = disk::OpenFolder(fill.folder, &folder); !status.ok()) return status;
   // Do not block on a pipe or a device before we can recognise it.
-  if (const Status status = OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
+  if (const Status status = disk::OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
     return status;
   std::shared_ptr<BlockSignal> signal;
   if (!BlockSignal::Take(directory.get(), &signal).ok()) signal = nullptr;  // no listener
   const uint32_t end = fill.first + fill.count;
-  HeldContent held{fill.identity.size, fill.identity.mtime_ns, std::nullopt};
+  share::HeldContent held{fill.identity.size, fill.identity.mtime_ns, std::nullopt};
   std::vector<uint8_t> bytes;
   for (uint32_t block = fill.first; (block = cached->FirstMissing(block, end - block)) < end;) {
     const uint32_t count = std::min(kBlocksAtOnce, end - block);
     const uint64_t offset = uint64_t{block} * kCacheBlockBytes;
     bytes.resize(std::min<uint64_t>(uint64_t{count} * kCacheBlockBytes, cached->size() - offset));
-    if (const Status status = CheckHeld(source.get(), &held); !status.ok()) return status;
+    if (const Status status = share::CheckHeld(source.get(), &held); !status.ok()) return status;
     if (const Status status = ReadAll(source.get(), offset, &bytes); !status.ok()) return status;
-    if (const Status status = CheckHeld(source.get(), &held); !status.ok()) return status;
+    if (const Status status = share::CheckHeld(source.get(), &held); !status.ok()) return status;
     if (const Status status = cached->Write(block, bytes.data(), bytes.size()); !status.ok()) return status;
     if (signal != nullptr) signal->Notify();
     block += count;
@@ -60,4 +60,4 @@ Status FillCache(const CacheFill& fill) {
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -7,7 +7,7 @@
 #include "core/status.h"
 #include "remote/cache_file.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // The blocks to copy from a file in a local folder, and their cache.
 struct CacheFill {
@@ -22,4 +22,4 @@ struct CacheFill {
 // kDestinationUnusable. May block.
 core::Status FillCache(const CacheFill& fill);
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

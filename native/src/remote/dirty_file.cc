@@ -6,14 +6,14 @@
 #include "core/whole_io.h"
 #include "manifest/dir_entry.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 using core::Code;
 using core::Status;
 
 Status DirtyFile::Open(const std::string& directory, const std::string& key) {
   data_ = core::Fd(open((directory + "/" + key + ".data").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  return data_.valid() ? Status::Ok() : SourceError();
+  return data_.valid() ? Status::Ok() : manifest::SourceError();
 }
 
 Status DirtyFile::Read(uint64_t offset, uint8_t* to, size_t bytes) const {
@@ -22,4 +22,4 @@ Status DirtyFile::Read(uint64_t offset, uint8_t* to, size_t bytes) const {
   return Status::Of(got == static_cast<ssize_t>(bytes) ? Code::kOk : Code::kSizeMismatch);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

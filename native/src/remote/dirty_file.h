@@ -8,7 +8,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // A mount's changes to a file, at their offsets in KEY.data of a directory, with the ranges to write (PROTOCOL 11.2).
 // Read-only here.
@@ -23,4 +23,4 @@ class DirtyFile {
   core::Fd data_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

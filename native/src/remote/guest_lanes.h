@@ -18,7 +18,7 @@
 #include "net/lane_dial.h"
 #include "net/lane_state.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // The lanes that a guest's job has dialled for the current session, each with its own thread, and the work common to
 // all such jobs. Add and Join take the job's mutex; call everything else with it held.
@@ -41,7 +41,8 @@ class GuestLanes {
   // Dials one lane (lane_dial.h), creates it, and runs it on its own thread; may block. kCancelled if its session has
   // ended meanwhile, the lane already exists, or there are kMaxLanes lanes.
   template <typename Make, typename Run>
-  core::Status Add(const LanePlace& place, uint32_t number, const ExpectedLanes& session, Make make, Run run) {
+  core::Status Add(const net::LanePlace& place, uint32_t number, const net::ExpectedLanes& session, Make make,
+                   Run run) {
     std::shared_ptr<frame::RekeySecrets> rekeys;
     uint32_t of_session = 0;
     {
@@ -49,8 +50,8 @@ class GuestLanes {
       rekeys = rekeys_;
       of_session = session_;
     }
-    DialledLane dialled;
-    if (const core::Status status = DialLane(place, number, session, std::move(rekeys), *stopped_, &dialled);
+    net::DialledLane dialled;
+    if (const core::Status status = net::DialLane(place, number, session, std::move(rekeys), *stopped_, &dialled);
         !status.ok()) {
       return status;
     }
@@ -100,8 +101,8 @@ class GuestLanes {
   frame::RekeySecrets& rekeys() { return *rekeys_; }  // that readers can follow to (PROTOCOL 4.3)
   uint32_t session() const { return session_; }       // how many have ended
 
-  std::vector<LaneState> states() const {
-    std::vector<LaneState> states;
+  std::vector<net::LaneState> states() const {
+    std::vector<net::LaneState> states;
     for (const auto& each : live())
       states.push_back({each->lane->number(), each->lane->bytes(), 0, each->lane->path()});
     return states;
@@ -130,4 +131,4 @@ class GuestLanes {
   uint64_t bytes_of_ended_ = 0;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -5,14 +5,14 @@
 
 #include "share/write_wire.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
 using core::Status;
 
-Status Copy(const DirtyFile& overlay, const std::vector<ByteRange>& ranges, WriteHandle* file) {
-  std::vector<uint8_t> buffer(Write::kMaxBytes);
+Status Copy(const DirtyFile& overlay, const std::vector<disk::ByteRange>& ranges, share::WriteHandle* file) {
+  std::vector<uint8_t> buffer(share::Write::kMaxBytes);
   for (const auto& [offset, length] : ranges) {
     for (uint64_t done = 0; done < length;) {
       const auto bytes = static_cast<size_t>(std::min<uint64_t>(buffer.size(), length - done));
@@ -27,15 +27,15 @@ Status Copy(const DirtyFile& overlay, const std::vector<ByteRange>& ranges, Writ
 
 }  // namespace
 
-Status WriteLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalWrite& put,
+Status WriteLocally(share::WriteLedger* ledger, const share::ServedFolder& folder, const LocalWrite& put,
                     std::vector<uint8_t>* entry) {
   DirtyFile overlay;
-  if (!AreInOrder(put.ranges, put.finish.version.size)) return Status::Of(Code::kSizeMismatch);
+  if (!disk::AreInOrder(put.ranges, put.finish.version.size)) return Status::Of(Code::kSizeMismatch);
   if (!put.ranges.empty()) {
     // The overlay is our own file: if it is missing, the source is not at fault.
     if (!overlay.Open(put.directory, put.key).ok()) return Status::Of(Code::kDestinationUnusable);
   }
-  std::shared_ptr<WriteHandle> file;
+  std::shared_ptr<share::WriteHandle> file;
   if (const Status status = ledger->Open(folder, put.path, put.base, &file, put.locks); !status.ok()) return status;
   if (const Status status = Copy(overlay, put.ranges, file.get()); !status.ok()) {
     ledger->Close(file);
@@ -44,4 +44,4 @@ Status WriteLocally(WriteLedger* ledger, const ServedFolder& folder, const Local
   return ledger->Commit(file, put.finish, entry);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -5,7 +5,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 constexpr uint32_t kBlocksOfChunk = core::kChunkBytes / kCacheBlockBytes;
@@ -53,4 +53,4 @@ uint64_t ReadFile::BytesOf(const AskedRun& run) const {
   return std::min(uint64_t{run.count} * kCacheBlockBytes, cache->size() - offset);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -14,7 +14,7 @@
 #include "remote/cache_file.h"
 #include "remote/read_window.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 inline constexpr uint32_t kNoLane = UINT32_MAX;
 
@@ -58,4 +58,4 @@ class ReadFile {
   bool released = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

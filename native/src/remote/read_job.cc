@@ -8,7 +8,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 using core::Code;
 using core::Status;
@@ -26,13 +26,13 @@ bool IsFinal(Code code) {
 
 }  // namespace
 
-ReadJob::ReadJob(std::shared_ptr<RateBudget> budget, core::Wake wake)
+ReadJob::ReadJob(std::shared_ptr<net::RateBudget> budget, core::Wake wake)
     : limiter_(std::move(budget)), wake_(std::move(wake)) {}
 
 ReadJob::~ReadJob() { Stop(); }
 
-Status ReadJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
-  const auto make = [&](DialledLane dialled) {
+Status ReadJob::AddLane(const net::LanePlace& place, uint32_t number, const net::ExpectedLanes& session) {
+  const auto make = [&](net::DialledLane dialled) {
     return std::make_unique<ReadLane>(number, std::move(dialled), static_cast<AnswerSink*>(this), &limiter_);
   };
   const Status status = lanes_.Add(place, number, session, make, [this](Lane* lane) { RunLane(lane); });
@@ -89,7 +89,7 @@ void ReadJob::CutSilent(std::chrono::milliseconds patience) {
   FlushLocked();  // requests that have no answer to trigger them
 }
 
-std::vector<LaneState> ReadJob::lanes() const {
+std::vector<net::LaneState> ReadJob::lanes() const {
   const std::scoped_lock lock(mutex_);
   return lanes_.states();
 }
@@ -236,14 +236,15 @@ Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const u
   return Status::Ok();
 }
 
-Status ReadJob::OnRefusal(uint32_t lane, const Refusal& refusal) {
+Status ReadJob::OnRefusal(uint32_t lane, const share::Refusal& refusal) {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(refusal.file);
   AskedRun* const run = found == files_.end() ? nullptr : found->second->Find(refusal.offset);
   if (run == nullptr || run->lane != lane) return Status::Of(Code::kHandshakeMalformed);
   ReadFile* const file = found->second.get();
-  if (refusal.reason == Refusal::Reason::kForgotten && !file->released) return Status::Of(Code::kHandshakeMalformed);
-  ArrivedLocked(refusal.file, file, refusal.offset, StatusOf(refusal.reason));
+  if (refusal.reason == share::Refusal::Reason::kForgotten && !file->released)
+    return Status::Of(Code::kHandshakeMalformed);
+  ArrivedLocked(refusal.file, file, refusal.offset, share::StatusOf(refusal.reason));
   return Status::Ok();
 }
 
@@ -350,4 +351,4 @@ void ReadJob::FlushLocked() {
   for (const auto& each : lanes_.live()) each->lane->Flush();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -21,7 +21,7 @@
 #include "remote/read_file.h"
 #include "remote/read_lane.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // The events since the last TakeNews.
 struct ReadNews {
@@ -30,7 +30,7 @@ struct ReadNews {
     core::Status status;
   };
   std::vector<Settled> settled;  // wants that had to wait
-  std::vector<LaneEnd> lanes_ended;
+  std::vector<net::LaneEnd> lanes_ended;
 };
 
 // Reads files of a share in place: requests the wanted blocks on the lanes of a session and stores them in cache files.
@@ -38,18 +38,18 @@ struct ReadNews {
 // the next session. Any thread.
 class ReadJob : private AnswerSink {
  public:
-  ReadJob(std::shared_ptr<RateBudget> budget, core::Wake wake);
+  ReadJob(std::shared_ptr<net::RateBudget> budget, core::Wake wake);
   ~ReadJob() override;  // Stop() must have been called
 
   // Dials one lane (lane_dial.h) of the current session; may block.
-  core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
+  core::Status AddLane(const net::LanePlace& place, uint32_t lane, const net::ExpectedLanes& session);
   // Ends the session and its lanes; lanes of another session may follow.
   void EndSession();
   // From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3).
   void Rekey(uint32_t number, frame::Key secret);
   // Ends lanes that owe an answer and have delivered nothing for `patience`, so that other lanes are asked.
   void CutSilent(std::chrono::milliseconds patience);
-  std::vector<LaneState> lanes() const;
+  std::vector<net::LaneState> lanes() const;
 
   // Opens a cached file in a directory (cache_file.h). May block. Errors as of CacheFile::Open; kDestinationUnusable.
   core::Status Open(std::string path, const std::string& directory, const std::string& key,
@@ -76,7 +76,7 @@ class ReadJob : private AnswerSink {
   using Files = std::map<uint32_t, std::unique_ptr<ReadFile>>;
 
   core::Status OnBytes(uint32_t lane, uint32_t file, uint64_t offset, const uint8_t* data, uint32_t bytes) override;
-  core::Status OnRefusal(uint32_t lane, const Refusal& refusal) override;
+  core::Status OnRefusal(uint32_t lane, const share::Refusal& refusal) override;
   void OnFrameEnd(uint32_t lane) override;
 
   void RunLane(Lane* lane);
@@ -92,7 +92,7 @@ class ReadJob : private AnswerSink {
   void ReportLocked(uint32_t want, core::Status status);
   uint32_t AheadBlocksLocked() const;
 
-  RateLimiter limiter_;
+  net::RateLimiter limiter_;
   const core::Wake wake_;
   std::atomic<bool> stopped_ = false;
 
@@ -108,4 +108,4 @@ class ReadJob : private AnswerSink {
   ReadNews news_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -10,15 +10,17 @@
 #include "manifest/segment.h"
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 using core::Code;
 using core::Status;
+using manifest::LaneFrame;
+using share::ReadRequest;
 
 namespace {
 
 // Far below the other side's limit, so that reads with a waiting reader find room.
-constexpr size_t kMostReads = kMaxPendingReads / 4;
+constexpr size_t kMostReads = share::kMaxPendingReads / 4;
 // Short enough for an empty socket to take it whole: half a frame on an idle lane would never be answered.
 constexpr size_t kFullFrame = 4096;
 
@@ -38,10 +40,10 @@ Status ReadLane::ReceiveFrame(size_t* plaintext_bytes) {
   uint8_t* const frame = buffer_.frame();
   const int socket = dialled_.socket.get();
   size_t got = 0, body_bytes = 0;
-  Status status = ReceiveAll(socket, frame, frame::kHeaderBytes, limiter_, &got);
+  Status status = net::ReceiveAll(socket, frame, frame::kHeaderBytes, limiter_, &got);
   if (status.ok()) status = frame::Opener::BodyBytes(frame, &body_bytes);
   if (!status.ok()) return status;
-  status = ReceiveAll(socket, frame + frame::kHeaderBytes, body_bytes - aead::kNonceBytes, limiter_, &got);
+  status = net::ReceiveAll(socket, frame + frame::kHeaderBytes, body_bytes - aead::kNonceBytes, limiter_, &got);
   if (!status.ok()) return status;
   bytes_ += frame::kLengthBytes + body_bytes;
   return dialled_.opener->Open(frame, frame::kLengthBytes + body_bytes, plaintext_bytes);
@@ -57,12 +59,12 @@ Status ReadLane::TakeAnswers(size_t plaintext_bytes) {
   while (at != end) {
     Status status;
     if (kind == LaneFrame::kSegments) {
-      Segment segment;
-      if (!Segment::Take(&at, end, &segment) || segment.flags != 0) return malformed;
+      manifest::Segment segment;
+      if (!manifest::Segment::Take(&at, end, &segment) || segment.flags != 0) return malformed;
       status = sink_->OnBytes(number_, segment.entry, segment.offset, segment.data, segment.length);
     } else {
-      Refusal refusal;
-      if (!Refusal::Take(&at, end, &refusal)) return malformed;
+      share::Refusal refusal;
+      if (!share::Refusal::Take(&at, end, &refusal)) return malformed;
       status = sink_->OnRefusal(number_, refusal);
     }
     if (!status.ok()) return status;
@@ -80,7 +82,8 @@ bool ReadLane::HasRoomFor(uint32_t file, const std::string& path) const {
 }
 
 bool ReadLane::FitsName(const std::string& path) const {
-  return named_.size() < kMaxNamedFiles && named_bytes_ + path.size() <= kMaxNamedBytes - kMaxSharePathBytes;
+  return named_.size() < share::kMaxNamedFiles &&
+         named_bytes_ + path.size() <= share::kMaxNamedBytes - share::kMaxSharePathBytes;
 }
 
 void ReadLane::MakeRoomFor(const std::string& path) {
@@ -93,17 +96,15 @@ void ReadLane::MakeRoomFor(const std::string& path) {
 
 void ReadLane::Ask(uint32_t file, const std::string& path, const CacheIdentity& identity, uint64_t offset,
                    uint32_t length, bool ahead) {
-  using Kind = stream::ReadRequest::Kind;
+  using Kind = ReadRequest::Kind;
   if (!Names(file)) {
     if (!FitsName(path)) MakeRoomFor(path);
     named_[file].path_bytes = path.size();
     named_bytes_ += path.size();
-    stream::ReadRequest{
-        .kind = Kind::kName, .file = file, .size = identity.size, .mtime_ns = identity.mtime_ns, .path = path}
+    ReadRequest{.kind = Kind::kName, .file = file, .size = identity.size, .mtime_ns = identity.mtime_ns, .path = path}
         .Append(&asks_);
   }
-  stream::ReadRequest{.kind = Kind::kRead, .file = file, .ahead = ahead, .offset = offset, .length = length}.Append(
-      &asks_);
+  ReadRequest{.kind = Kind::kRead, .file = file, .ahead = ahead, .offset = offset, .length = length}.Append(&asks_);
   named_[file].reads++;
   under_way_ += length;
   reads_++;
@@ -121,7 +122,7 @@ void ReadLane::Forget(uint32_t file) {
   if (found == named_.end()) return;
   named_bytes_ -= found->second.path_bytes;
   named_.erase(found);
-  stream::ReadRequest{.kind = stream::ReadRequest::Kind::kForget, .file = file}.Append(&asks_);
+  ReadRequest{.kind = ReadRequest::Kind::kForget, .file = file}.Append(&asks_);
   if (asks_.size() > kFullFrame) Flush();
 }
 
@@ -148,4 +149,4 @@ void ReadLane::Flush() {
   backlog_at_ = 0;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -18,14 +18,14 @@
 #include "remote/cache_file.h"
 #include "share/read_wire.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // Receives a lane's answers. Called on the lane's thread; an error ends the lane: the peer broke the protocol.
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
   virtual core::Status OnBytes(uint32_t lane, uint32_t file, uint64_t offset, const uint8_t* data, uint32_t bytes) = 0;
-  virtual core::Status OnRefusal(uint32_t lane, const Refusal& refusal) = 0;
+  virtual core::Status OnRefusal(uint32_t lane, const share::Refusal& refusal) = 0;
   // After each frame: its room can be used for further requests.
   virtual void OnFrameEnd(uint32_t lane) = 0;
 };
@@ -34,7 +34,7 @@ class AnswerSink {
 // wait for the network.
 class ReadLane {
  public:
-  ReadLane(uint32_t number, DialledLane dialled, AnswerSink* sink, RateLimiter* limiter)
+  ReadLane(uint32_t number, net::DialledLane dialled, AnswerSink* sink, net::RateLimiter* limiter)
       : number_(number), dialled_(std::move(dialled)), sink_(sink), limiter_(limiter) {}
 
   core::Status Run();  // FRAME_* codes, kHandshakeMalformed, kSessionLost
@@ -43,7 +43,7 @@ class ReadLane {
   uint32_t number() const { return number_; }
   uint64_t bytes() const { return bytes_.load(); }    // on the wire, received
   uint64_t frames() const { return frames_.load(); }  // of answers
-  PathState path() const { return PathOf(dialled_.socket.get()); }
+  platform::PathState path() const { return platform::PathOf(dialled_.socket.get()); }
 
   // Whether one more read of a file with this path fits.
   bool HasRoomFor(uint32_t file, const std::string& path) const;
@@ -70,10 +70,10 @@ class ReadLane {
   core::Status TakeAnswers(size_t plaintext_bytes);
 
   const uint32_t number_;
-  const DialledLane dialled_;
+  const net::DialledLane dialled_;
   AnswerSink* const sink_;
-  RateLimiter* const limiter_;
-  LaneBuffer buffer_;
+  net::RateLimiter* const limiter_;
+  net::LaneBuffer buffer_;
   std::atomic<uint64_t> bytes_ = 0, frames_ = 0;
 
   std::unordered_map<uint32_t, Named> named_;
@@ -85,4 +85,4 @@ class ReadLane {
   size_t backlog_at_ = 0;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 // A rate is measured over at least this time.
@@ -39,4 +39,4 @@ uint64_t ReadWindow::bytes() const {
       std::clamp(turns + static_cast<double>(kLeast), static_cast<double>(kLeast), static_cast<double>(kMost)));
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

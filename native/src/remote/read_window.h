@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // How many bytes to prefetch ahead of a reader: what the path carries in two round trips, so that it never runs dry
 // while the next request travels. Learns from arrivals and their request times. Pure; one thread at a time.
@@ -30,4 +30,4 @@ class ReadWindow {
   std::chrono::duration<double> round_trip_{-1};  // the shortest from a request to its answer
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

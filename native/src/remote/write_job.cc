@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "disk/byte_range.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 using core::Code;
 using core::Status;
@@ -19,13 +19,13 @@ constexpr size_t kMostPieces = 4096;
 
 }  // namespace
 
-WriteJob::WriteJob(std::shared_ptr<RateBudget> budget, core::Wake wake)
+WriteJob::WriteJob(std::shared_ptr<net::RateBudget> budget, core::Wake wake)
     : limiter_(std::move(budget)), wake_(std::move(wake)) {}
 
 WriteJob::~WriteJob() { Stop(); }
 
-Status WriteJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
-  const auto make = [&](DialledLane dialled) {
+Status WriteJob::AddLane(const net::LanePlace& place, uint32_t number, const net::ExpectedLanes& session) {
+  const auto make = [&](net::DialledLane dialled) {
     dialled.sealer->Follow(ready_rekeys_);
     return std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
   };
@@ -51,7 +51,7 @@ void WriteJob::EndLane(Lane* lane, Status status) {
     const auto next = std::next(at);
     if (at->second.lane == number) {
       const auto& [put, length, _] = at->second;
-      if (puts_.at(put).IsGoing()) again_.emplace_back(put, ByteRange{at->first.second, length});
+      if (puts_.at(put).IsGoing()) again_.emplace_back(put, disk::ByteRange{at->first.second, length});
       ArrivedLocked(at, Status::Ok());
     }
     at = next;
@@ -108,21 +108,21 @@ void WriteJob::CutSilent(std::chrono::milliseconds patience) {
   for (const auto& each : lanes_.live()) {
     if (each->lane->under_way() == 0 || now - each->heard <= patience) continue;
     // A long piece on a slow path: the other side's system has acknowledged some of it recently.
-    const PathState path = each->lane->path();
+    const platform::PathState path = each->lane->path();
     if (path.waits && std::chrono::milliseconds(path.silent_ms) <= patience) continue;
     each->lane->Shutdown();
   }
 }
 
-std::vector<LaneState> WriteJob::lanes() const {
+std::vector<net::LaneState> WriteJob::lanes() const {
   const std::scoped_lock lock(mutex_);
   return lanes_.states();
 }
 
 Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const std::string& directory,
-                       const std::string& key, std::vector<ByteRange> ranges) {
+                       const std::string& key, std::vector<disk::ByteRange> ranges) {
   const auto overlay = std::make_shared<DirtyFile>();
-  if (ranges.empty() || !AreInOrder(ranges, core::kMaxFileBytes)) return Status::Of(Code::kSizeMismatch);
+  if (ranges.empty() || !disk::AreInOrder(ranges, core::kMaxFileBytes)) return Status::Of(Code::kSizeMismatch);
   if (const Status status = overlay->Open(directory, key); !status.ok()) {
     return Status::Of(Code::kDestinationUnusable, status.system_error);
   }
@@ -200,8 +200,8 @@ Piece WriteJob::TakePieceLocked(uint32_t* number) {
   *number = turns_.front();
   turns_.pop_front();
   Put& put = puts_.at(*number);
-  const ByteRange& range = put.ranges[put.range];
-  const auto length = static_cast<uint32_t>(std::min<uint64_t>(Write::kMaxBytes, range.length - put.begun));
+  const disk::ByteRange& range = put.ranges[put.range];
+  const auto length = static_cast<uint32_t>(std::min<uint64_t>(share::Write::kMaxBytes, range.length - put.begun));
   const Piece piece{put.handle, range.offset + put.begun, length, put.overlay};
   put.begun += length;
   if (put.begun == range.length) {
@@ -218,12 +218,12 @@ void WriteJob::OnUnreadable(uint32_t lane, const Piece& piece, Status status) {
   if (at != under_way_.end() && at->second.lane == lane) ArrivedLocked(at, status);
 }
 
-Status WriteJob::OnWritten(uint32_t number, const Written& written) {
+Status WriteJob::OnWritten(uint32_t number, const share::Written& written) {
   const std::scoped_lock lock(mutex_);
   const auto at = under_way_.find({written.handle, written.offset});
   if (at == under_way_.end() || at->second.lane != number) return Status::Of(Code::kHandshakeMalformed);
   if (Lane* const lane = lanes_.Find(number); lane != nullptr) lane->heard = Clock::now();
-  ArrivedLocked(at, StatusOf(written.outcome));
+  ArrivedLocked(at, share::StatusOf(written.outcome));
   return Status::Ok();
 }
 
@@ -258,4 +258,4 @@ void WriteJob::SettleLocked(uint32_t number) {
   puts_.erase(found);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -21,7 +21,7 @@
 #include "remote/guest_lanes.h"
 #include "remote/write_lane.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 // The events since the last TakeNews.
 struct WriteNews {
@@ -30,7 +30,7 @@ struct WriteNews {
     core::Status status;
   };
   std::vector<Settled> settled;
-  std::vector<LaneEnd> lanes_ended;
+  std::vector<net::LaneEnd> lanes_ended;
 };
 
 // Writes files of a share in place: a put's changes go from its overlay to the lanes of a session. A piece counts once
@@ -38,11 +38,11 @@ struct WriteNews {
 // session ends its puts. Puts take turns, piece by piece. Any thread.
 class WriteJob : private PieceSource {
  public:
-  WriteJob(std::shared_ptr<RateBudget> budget, core::Wake wake);
+  WriteJob(std::shared_ptr<net::RateBudget> budget, core::Wake wake);
   ~WriteJob() override;  // Stop() must have been called
 
   // Dials one lane (lane_dial.h) of the current session; may block.
-  core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
+  core::Status AddLane(const net::LanePlace& place, uint32_t lane, const net::ExpectedLanes& session);
   // Ends the session: its lanes end, its puts settle with kSessionLost, and lanes of another session may follow.
   void EndSession();
   uint32_t session() const;  // how many sessions have ended
@@ -52,13 +52,13 @@ class WriteJob : private PieceSource {
   void RekeyReady(uint32_t number);
   // Ends lanes that have owed an answer for so long while nothing moves.
   void CutSilent(std::chrono::milliseconds patience);
-  std::vector<LaneState> lanes() const;
+  std::vector<net::LaneState> lanes() const;
 
   // Begins to write ranges of an overlay to a handle of this session. The news settle `put`, a number in no other use,
   // when no piece of it is pending. After Cancel they do not, and no more of it is sent. kSizeMismatch for ranges out
   // of order; kSessionLost for an ended session; kDestinationUnusable for a missing overlay.
   core::Status Begin(uint32_t put, uint32_t session, uint32_t handle, const std::string& directory,
-                     const std::string& key, std::vector<ByteRange> ranges);
+                     const std::string& key, std::vector<disk::ByteRange> ranges);
   void Cancel(uint32_t put);
 
   uint64_t bytes() const;  // on the wire, sent in this session
@@ -71,7 +71,7 @@ class WriteJob : private PieceSource {
   struct Put {
     uint32_t handle = 0;
     std::shared_ptr<const DirtyFile> overlay;
-    std::vector<ByteRange> ranges;
+    std::vector<disk::ByteRange> ranges;
     size_t range = 0;  // the first range not wholly handed to lanes, and how much of it was
     uint64_t begun = 0;
     uint32_t under_way = 0;  // pending pieces
@@ -89,7 +89,7 @@ class WriteJob : private PieceSource {
 
   bool Next(uint32_t lane, Piece* piece) override;
   void OnUnreadable(uint32_t lane, const Piece& piece, core::Status status) override;
-  core::Status OnWritten(uint32_t lane, const Written& written) override;
+  core::Status OnWritten(uint32_t lane, const share::Written& written) override;
 
   void RunLane(Lane* lane);
   void EndLane(Lane* lane, core::Status status);
@@ -98,7 +98,7 @@ class WriteJob : private PieceSource {
   void SettleLocked(uint32_t number);
   void ArrivedLocked(std::map<Place, UnderWay>::iterator at, core::Status status);
 
-  RateLimiter limiter_;
+  net::RateLimiter limiter_;
   const core::Wake wake_;
   std::atomic<bool> stopped_ = false;
 
@@ -107,11 +107,11 @@ class WriteJob : private PieceSource {
   GuestLanes<WriteLane> lanes_{&mutex_, &stopped_};
   std::shared_ptr<frame::RekeySecrets> ready_rekeys_ = std::make_shared<frame::RekeySecrets>();  // of writers
   std::map<uint32_t, Put> puts_;
-  std::deque<uint32_t> turns_;                        // of puts with something to send
-  std::deque<std::pair<uint32_t, ByteRange>> again_;  // pieces of lost lanes, by put
+  std::deque<uint32_t> turns_;                              // of puts with something to send
+  std::deque<std::pair<uint32_t, disk::ByteRange>> again_;  // pieces of lost lanes, by put
   std::map<Place, UnderWay> under_way_;
   uint64_t bytes_under_way_ = 0;
   WriteNews news_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

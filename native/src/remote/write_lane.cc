@@ -8,24 +8,24 @@
 #include "manifest/segment.h"
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 
 using core::Code;
 using core::Status;
 
 void WriteLane::Send() {
-  LaneBuffer buffer;
+  net::LaneBuffer buffer;
   uint8_t* const plaintext = buffer.plaintext();
   for (Piece piece; pieces_->Next(number_, &piece);) {
-    const Status read = piece.overlay->Read(piece.offset, plaintext + 1 + Write::kHeaderBytes, piece.length);
+    const Status read = piece.overlay->Read(piece.offset, plaintext + 1 + share::Write::kHeaderBytes, piece.length);
     if (!read.ok()) {
       pieces_->OnUnreadable(number_, piece, read);
       continue;
     }
-    plaintext[0] = static_cast<uint8_t>(LaneFrame::kWrite);
-    Write{piece.handle, piece.offset}.WriteHeader(plaintext + 1);
-    const size_t bytes = dialled_.sealer->Seal(buffer.frame(), 1 + Write::kHeaderBytes + piece.length);
-    if (bytes == 0 || !SendAll(dialled_.socket.get(), buffer.frame(), bytes, limiter_).ok()) break;
+    plaintext[0] = static_cast<uint8_t>(manifest::LaneFrame::kWrite);
+    share::Write{piece.handle, piece.offset}.WriteHeader(plaintext + 1);
+    const size_t bytes = dialled_.sealer->Seal(buffer.frame(), 1 + share::Write::kHeaderBytes + piece.length);
+    if (bytes == 0 || !net::SendAll(dialled_.socket.get(), buffer.frame(), bytes, limiter_).ok()) break;
     bytes_ += bytes;
   }
   // The receiving thread notices, and returns the pending pieces.
@@ -34,25 +34,26 @@ void WriteLane::Send() {
 
 Status WriteLane::Receive() {
   const int socket = dialled_.socket.get();
-  RateLimiter unlimited(nullptr);
+  net::RateLimiter unlimited(nullptr);
   std::vector<uint8_t> frame(frame::kOverheadBytes + kOutcomesBytes);
   while (true) {
     size_t got = 0, body_bytes = 0, plaintext_bytes = 0;
-    Status status = ReceiveAll(socket, frame.data(), frame::kHeaderBytes, &unlimited, &got);
+    Status status = net::ReceiveAll(socket, frame.data(), frame::kHeaderBytes, &unlimited, &got);
     if (status.ok()) status = frame::Opener::BodyBytes(frame.data(), &body_bytes);
     if (!status.ok()) return status;
     const size_t bytes = frame::kLengthBytes + body_bytes;
     if (bytes > frame.size()) return Status::Of(Code::kFrameTooLarge);
-    status = ReceiveAll(socket, frame.data() + frame::kHeaderBytes, body_bytes - aead::kNonceBytes, &unlimited, &got);
+    status =
+        net::ReceiveAll(socket, frame.data() + frame::kHeaderBytes, body_bytes - aead::kNonceBytes, &unlimited, &got);
     if (status.ok()) status = dialled_.opener->Open(frame.data(), bytes, &plaintext_bytes);
     if (!status.ok()) return status;
     const uint8_t* at = frame.data() + frame::kHeaderBytes;
     const uint8_t* const end = at + plaintext_bytes;
-    if (plaintext_bytes < 2 || *at++ != static_cast<uint8_t>(LaneFrame::kWritten)) {
+    if (plaintext_bytes < 2 || *at++ != static_cast<uint8_t>(manifest::LaneFrame::kWritten)) {
       return Status::Of(Code::kHandshakeMalformed);
     }
-    for (Written written; at != end;) {
-      if (!Written::Take(&at, end, &written)) return Status::Of(Code::kHandshakeMalformed);
+    for (share::Written written; at != end;) {
+      if (!share::Written::Take(&at, end, &written)) return Status::Of(Code::kHandshakeMalformed);
       if (status = pieces_->OnWritten(number_, written); !status.ok()) return status;
     }
     frames_++;
@@ -61,4 +62,4 @@ Status WriteLane::Receive() {
 
 void WriteLane::Shutdown() { shutdown(dialled_.socket.get(), SHUT_RDWR); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -5,10 +5,11 @@
 
 #include "manifest/digest.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 using core::Code;
 using core::Status;
+using manifest::Entry;
 
 SendJob::SendJob(SendOptions options, core::Wake wake)
     : options_(std::move(options)),
@@ -22,7 +23,7 @@ SendJob::SendJob(SendOptions options, core::Wake wake)
       sources_(table_, tops_, &dirs_),
       queue_(table_),
       limiter_(options_.budget),
-      lanes_(&queue_, {.ended = [this](LaneEnd end) { OnLaneEnd(end); },
+      lanes_(&queue_, {.ended = [this](net::LaneEnd end) { OnLaneEnd(end); },
                        .moved =
                            [this](uint32_t lane) {
                              {
@@ -43,7 +44,7 @@ void SendJob::Start() {
   if (stopped_ || walker_.joinable()) return;
   walker_ = std::thread([this] {
     Walker walker(options_.roots, &tops_, &table_, &dirs_,
-                  {[this](const EntryTable::Page& page) { return OnPage(page); },
+                  {[this](const manifest::EntryTable::Page& page) { return OnPage(page); },
                    [this](WalkProblem problem) { OnProblem(std::move(problem)); }});
     const WalkTotals totals = walker.Run();
     {
@@ -74,7 +75,8 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
   for (const auto& [index, bitmap] : partials) {
     Entry entry;
     if (index < first || index - first >= count || !table_.Find(index, &entry)) return malformed;
-    if (entry.type != EntryType::kFile || bitmap.size() != (ChunksOf(entry.size) + 7) / 8) return malformed;
+    if (entry.type != manifest::EntryType::kFile || bitmap.size() != (manifest::ChunksOf(entry.size) + 7) / 8)
+      return malformed;
     held[index] = &bitmap;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -86,7 +88,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
     if (part == held.end() || entry.size <= core::kChunkBytes) {
       queue_.Want(first + i);
     } else {
-      queue_.WantRest(first + i, Bitmap(ChunksOf(entry.size), part->second->data()));
+      queue_.WantRest(first + i, manifest::Bitmap(manifest::ChunksOf(entry.size), part->second->data()));
     }
   }
   return Status::Ok();
@@ -94,7 +96,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
 
 void SendJob::OnLane(int fd, uint32_t number, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener>) {
   core::Fd socket(fd);
-  TuneLane(socket.get());
+  net::TuneLane(socket.get());
   sealer->Follow(rekeys_);
   lanes_.Add(number, std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
                                                 [this](uint32_t entry, Status status) {
@@ -102,7 +104,7 @@ void SendJob::OnLane(int fd, uint32_t number, std::unique_ptr<frame::Sealer> sea
                                                 }));
 }
 
-void SendJob::OnLaneEnd(LaneEnd end) {
+void SendJob::OnLaneEnd(net::LaneEnd end) {
   {
     const std::scoped_lock lock(mutex_);
     news_.lanes_ended.push_back(end);
@@ -110,7 +112,7 @@ void SendJob::OnLaneEnd(LaneEnd end) {
   wake_();
 }
 
-bool SendJob::OnPage(const EntryTable::Page& page) {
+bool SendJob::OnPage(const manifest::EntryTable::Page& page) {
   {
     std::unique_lock lock(mutex_);
     pages_taken_.wait(lock, [&] { return stopped_ || news_.pages.size() < kMaxWaitingPages; });
@@ -133,9 +135,9 @@ Status SendJob::Digest(uint32_t index, std::vector<uint8_t>* digests) const {
   Entry entry;
   core::Fd fd;
   Status status = sources_.Open(index, &entry, &fd);
-  if (status.ok() && entry.type != EntryType::kFile) status = Status::Of(Code::kInternal);
+  if (status.ok() && entry.type != manifest::EntryType::kFile) status = Status::Of(Code::kInternal);
   if (status.ok()) status = Sources::CheckUnchanged(fd.get(), entry);
-  if (status.ok()) status = DigestChunks(fd.get(), entry.size, stopped_, digests);
+  if (status.ok()) status = manifest::DigestChunks(fd.get(), entry.size, stopped_, digests);
   return status.ok() ? Sources::CheckUnchanged(fd.get(), entry) : status;
 }
 
@@ -157,4 +159,4 @@ void SendJob::Stop() {
   dirs_.Close();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -20,25 +20,25 @@
 #include "send/send_lanes.h"
 #include "send/walker.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 struct SendOptions {
   std::vector<Root> roots;
-  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+  std::shared_ptr<net::RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
 // The events since the last TakeNews.
 struct SendNews {
-  std::vector<EntryTable::Page>
+  std::vector<manifest::EntryTable::Page>
       pages;                          // to be sent to the receiver, in this order; their bytes live as long as the job
   std::vector<WalkProblem> problems;  // of the walk and of reading
   std::optional<WalkTotals> walked;   // once
-  std::vector<LaneEnd> lanes_ended;
+  std::vector<net::LaneEnd> lanes_ended;
   std::vector<uint32_t> lanes_moved;  // closed by the receiver: other lanes carry what it had not taken
 };
 
 // One receiver's transfer on the sending peer: walks the roots, then reads the wanted files, on its own threads.
-class SendJob : public LaneAcceptor {
+class SendJob : public net::LaneAcceptor {
  public:
   SendJob(SendOptions options, core::Wake wake);
   ~SendJob() override;  // Stop() must have been called
@@ -69,18 +69,18 @@ class SendJob : public LaneAcceptor {
   // Pages walked but not taken. This limit pauses the walk when the control connection is slow.
   static constexpr size_t kMaxWaitingPages = 16;
 
-  bool OnPage(const EntryTable::Page& page);
+  bool OnPage(const manifest::EntryTable::Page& page);
   void OnProblem(WalkProblem problem);
-  void OnLaneEnd(LaneEnd end);
+  void OnLaneEnd(net::LaneEnd end);
 
   const SendOptions options_;
   const core::Wake wake_;
-  EntryTable table_;
+  manifest::EntryTable table_;
   std::vector<Root> tops_;
-  DirHandles dirs_;
+  disk::DirHandles dirs_;
   Sources sources_;
   SendQueue queue_;
-  RateLimiter limiter_;
+  net::RateLimiter limiter_;
   const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
 
   std::mutex stopping_;  // one Stop at a time; taken before mutex_
@@ -93,4 +93,4 @@ class SendJob : public LaneAcceptor {
   SendLanes lanes_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

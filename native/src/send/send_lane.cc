@@ -9,10 +9,12 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 using core::Code;
 using core::Status;
+using manifest::LaneFrame;
+using manifest::Segment;
 
 namespace {
 
@@ -80,7 +82,7 @@ Status SendLane::SendChunk(const SendWork& work) {
 
 Status SendLane::SendHole(const SendWork& work, uint32_t chunks) {
   queue_->Skip(*work.file, work.chunk + chunks);
-  const Segment segment{work.file->index(), kHole, uint64_t{work.chunk} * core::kChunkBytes, chunks};
+  const Segment segment{work.file->index(), manifest::kHole, uint64_t{work.chunk} * core::kChunkBytes, chunks};
   segment.WriteHeader(buffer_.plaintext() + 1);
   log_.Add(work);
   return SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes);
@@ -102,7 +104,7 @@ Status SendLane::SendPack(const std::vector<uint32_t>& pack) {
 // Appends a whole file at plaintext offset `at`; 0 if it failed. The queue ensures that it fits.
 size_t SendLane::AppendWhole(uint32_t index, size_t at) {
   uint8_t* const header = buffer_.plaintext() + at;
-  Entry entry;
+  manifest::Entry entry;
   core::Fd fd;
   Status status = sources_->Open(index, &entry, &fd);
   size_t have = 0;
@@ -130,7 +132,7 @@ Status SendLane::SendStream(uint32_t index) {
   streaming_.store(true);
   while (!stopped_.load()) {
     segment.length = 0;
-    while (segment.length < core::kChunkBytes && !(segment.flags & kEndOfStream)) {
+    while (segment.length < core::kChunkBytes && !(segment.flags & manifest::kEndOfStream)) {
       pollfd input{STDIN_FILENO, POLLIN, 0};
       const int ready = poll(&input, 1, segment.length == 0 ? kSendStopCheckMs : kGatherMs);
       if (stopped_.load()) return Status::Of(Code::kCancelled);
@@ -144,14 +146,14 @@ Status SendLane::SendStream(uint32_t index) {
         on_failed_(index, Status::FromErrno(Code::kSourceUnreadable));
         return Status::Ok();
       }
-      if (got == 0) segment.flags |= kEndOfStream;
+      if (got == 0) segment.flags |= manifest::kEndOfStream;
       segment.length += static_cast<uint32_t>(got);
     }
     segment.WriteHeader(header);
     log_.Add({.kind = SendWork::Kind::kStream});
     const Status status = SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes + segment.length);
     if (!status.ok()) return status;
-    if (segment.flags & kEndOfStream) {
+    if (segment.flags & manifest::kEndOfStream) {
       streaming_.store(false);
       return status;
     }
@@ -164,7 +166,7 @@ Status SendLane::SendFrame(LaneFrame kind, size_t plaintext_bytes) {
   buffer_.plaintext()[0] = static_cast<uint8_t>(kind);
   const size_t bytes = sealer_->Seal(buffer_.frame(), plaintext_bytes);
   if (bytes == 0) return Status::Of(Code::kInternal);
-  return SendAll(socket_.get(), buffer_.frame(), bytes, limiter_);
+  return net::SendAll(socket_.get(), buffer_.frame(), bytes, limiter_);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -14,7 +14,7 @@
 #include "send/sent_log.h"
 #include "send/source.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // The sending end of one lane: takes work, reads it straight into a frame, seals it in place, sends it. Run() is the
 // lane's thread.
@@ -23,7 +23,7 @@ class SendLane {
   using OnFailed = std::function<void(uint32_t entry, core::Status)>;
 
   SendLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, SendQueue* queue, const Sources* sources,
-           RateLimiter* limiter, OnFailed on_failed)
+           net::RateLimiter* limiter, OnFailed on_failed)
       : socket_(std::move(socket)),
         sealer_(std::move(sealer)),
         queue_(queue),
@@ -37,7 +37,7 @@ class SendLane {
   void Retire();    // ends it with an end frame, after the current frame
   SentLog& log() { return log_; }
   bool streaming() const { return streaming_.load(); }  // it has begun a stream and not ended it
-  PathState path() const { return PathOf(socket_.get()); }
+  platform::PathState path() const { return platform::PathOf(socket_.get()); }
 
  private:
   core::Status Do(const SendWork& work);
@@ -46,17 +46,17 @@ class SendLane {
   core::Status SendPack(const std::vector<uint32_t>& pack);
   core::Status SendStream(uint32_t index);
   size_t AppendWhole(uint32_t index, size_t at);
-  core::Status SendFrame(LaneFrame kind, size_t plaintext_bytes);
+  core::Status SendFrame(manifest::LaneFrame kind, size_t plaintext_bytes);
 
   const core::Fd socket_;
   const std::unique_ptr<frame::Sealer> sealer_;
   SendQueue* const queue_;
   const Sources* const sources_;
-  RateLimiter* const limiter_;
+  net::RateLimiter* const limiter_;
   const OnFailed on_failed_;
   std::atomic<bool> stopped_ = false, leaving_ = false, streaming_ = false;
   SentLog log_;
-  LaneBuffer buffer_;
+  net::LaneBuffer buffer_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

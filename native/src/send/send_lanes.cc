@@ -6,7 +6,7 @@
 
 #include "core/limits.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 using core::Code;
 using core::Status;
@@ -60,7 +60,7 @@ void SendLanes::CutSilent() {
   const std::scoped_lock lock(mutex_);
   for (const auto& each : lanes_) {
     if (each->ended) continue;
-    const PathState path = each->lane->path();
+    const platform::PathState path = each->lane->path();
     if (path.waits && path.silent_ms > kSilentMs) each->lane->Shutdown();
   }
 }
@@ -138,4 +138,4 @@ void SendLanes::Join() {
   for (const auto& lane : lanes) lane->thread.join();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -14,15 +14,15 @@
 #include "send/send_lane.h"
 #include "send/send_queue.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // The lanes of one sending job, each on its own thread. Unacknowledged work of a closed lane goes to the other lanes
 // once the receiver has reported how much it took (PROTOCOL 5.3). Any thread.
 class SendLanes {
  public:
   struct Events {
-    std::function<void(LaneEnd)> ended;   // on the lane's thread, once per lane
-    std::function<void(uint32_t)> moved;  // the rest of a lane that the receiver closed is queued again
+    std::function<void(net::LaneEnd)> ended;  // on the lane's thread, once per lane
+    std::function<void(uint32_t)> moved;      // the rest of a lane that the receiver closed is queued again
     // the rest cannot be queued again: it belongs to a stream, which is read once
     std::function<void(uint32_t)> stranded;
   };
@@ -66,4 +66,4 @@ class SendLanes {
   std::set<uint32_t> closed_;  // by the receiver: these numbers do not come again
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

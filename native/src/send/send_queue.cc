@@ -7,7 +7,7 @@
 #include "core/limits.h"
 #include "manifest/segment.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 void SendQueue::Want(uint32_t index) {
   const std::scoped_lock lock(mutex_);
@@ -15,7 +15,7 @@ void SendQueue::Want(uint32_t index) {
   changed_.notify_one();
 }
 
-void SendQueue::WantRest(uint32_t index, Bitmap held) {
+void SendQueue::WantRest(uint32_t index, manifest::Bitmap held) {
   const std::scoped_lock lock(mutex_);
   held_[index] = std::move(held);
   wanted_.push_back(index);
@@ -101,18 +101,18 @@ void SendQueue::TakeFront(SendWork* work) {
       wanted_.pop_front();
       continue;
     }
-    Entry entry;
+    manifest::Entry entry;
     table_.Find(index, &entry);
-    const bool small = entry.type == EntryType::kFile && entry.size <= core::kChunkBytes;
+    const bool small = entry.type == manifest::EntryType::kFile && entry.size <= core::kChunkBytes;
     if (!small && !work->pack.empty()) return;
-    bytes += Segment::kHeaderBytes + entry.size;
+    bytes += manifest::Segment::kHeaderBytes + entry.size;
     if (small && bytes > core::kMaxFramePlaintext && !work->pack.empty()) return;
     wanted_.pop_front();
     if (small) {
       work->pack.push_back(index);
       continue;
     }
-    if (entry.type == EntryType::kStream) {
+    if (entry.type == manifest::EntryType::kStream) {
       work->kind = SendWork::Kind::kStream;
       work->pack.push_back(index);
       return;
@@ -120,7 +120,7 @@ void SendQueue::TakeFront(SendWork* work) {
     current_ = std::make_shared<SourceFile>(index, entry);
     next_chunk_ = 0;
     const auto held = held_.find(index);
-    current_held_ = held == held_.end() ? Bitmap(ChunksOf(entry.size)) : std::move(held->second);
+    current_held_ = held == held_.end() ? manifest::Bitmap(manifest::ChunksOf(entry.size)) : std::move(held->second);
     if (held != held_.end()) held_.erase(held);
     changed_.notify_all();  // its chunks are work for every lane
     return;
@@ -139,4 +139,4 @@ void SendQueue::Stop() {
   changed_.notify_all();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -15,7 +15,7 @@
 #include "manifest/entry_table.h"
 #include "send/source.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // The next work of a lane.
 struct SendWork {
@@ -29,10 +29,10 @@ struct SendWork {
 // The wanted entries in the order of the requests, handed out in pieces to any number of lanes.
 class SendQueue {
  public:
-  explicit SendQueue(const EntryTable& table) : table_(table) {}
+  explicit SendQueue(const manifest::EntryTable& table) : table_(table) {}
 
   void Want(uint32_t index);
-  void WantRest(uint32_t index, Bitmap held);
+  void WantRest(uint32_t index, manifest::Bitmap held);
 
   void Drop(uint32_t index);  // the receiver cannot keep it, so it need not be sent
 
@@ -56,18 +56,18 @@ class SendQueue {
 
   static constexpr size_t kMaxPackFiles = 1024;
 
-  const EntryTable& table_;
+  const manifest::EntryTable& table_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<SendWork> again_;
   std::deque<uint32_t> wanted_;
-  std::unordered_map<uint32_t, Bitmap> held_;
+  std::unordered_map<uint32_t, manifest::Bitmap> held_;
   std::unordered_set<uint32_t> dropped_;
   std::shared_ptr<SourceFile> current_;  // the large file being handed out
-  Bitmap current_held_;
+  manifest::Bitmap current_held_;
   uint32_t next_chunk_ = 0;
   bool finished_ = false;
   bool stopped_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -8,7 +8,7 @@
 
 #include "send/send_queue.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // A lane's sent frames that the receiver has not acknowledged, in order. Any thread.
 class SentLog {
@@ -39,4 +39,4 @@ class SentLog {
   std::deque<SendWork> works_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -16,35 +16,35 @@
 #include "manifest/bitmap.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 using core::Code;
 using core::Status;
 
-Status Sources::Open(uint32_t index, Entry* entry, core::Fd* fd) const {
+Status Sources::Open(uint32_t index, manifest::Entry* entry, core::Fd* fd) const {
   if (!table_.Find(index, entry)) return Status::Of(Code::kInternal);
   // Non-blocking: a former file may be a pipe by now.
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
-  if (entry->parent == kTop) return OpenRoot(tops_[index], kFlags, fd);
-  SharedFd directory;
+  if (entry->parent == manifest::kTop) return OpenRoot(tops_[index], kFlags, fd);
+  disk::SharedFd directory;
   if (const Status status = dirs_->Get(entry->parent, &directory); !status.ok()) return status;
-  *fd = core::Fd(OpenWhenFree(directory->get(), std::string(entry->name), kFlags | O_NOFOLLOW));
+  *fd = core::Fd(disk::OpenWhenFree(directory->get(), std::string(entry->name), kFlags | O_NOFOLLOW));
   if (fd->valid()) return Status::Ok();
   if (errno == ELOOP) return Status::FromErrno(Code::kSourceChanged);
   return Status::FromErrno(errno == ENOENT ? Code::kSourceMissing : Code::kSourceUnreadable);
 }
 
-Status Sources::CheckUnchanged(int fd, const Entry& entry) {
+Status Sources::CheckUnchanged(int fd, const manifest::Entry& entry) {
   struct stat now;
   if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  const bool same =
-      S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == entry.size && MtimeNs(now) == entry.mtime_ns;
+  const bool same = S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == entry.size &&
+                    platform::MtimeNs(now) == entry.mtime_ns;
   return same ? Status::Ok() : Status::Of(Code::kSourceChanged);
 }
 
 Status SourceFile::Open(const Sources& sources) {
   if (fd_.valid()) return Status::Ok();
-  Entry entry;
+  manifest::Entry entry;
   if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
   posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_NOREUSE);  // read once: it need not evict other files from the cache
@@ -61,7 +61,7 @@ Status SourceFile::FindHole(const Sources& sources, uint32_t chunk, uint32_t* ch
   if (extent_.data <= offset) return Status::Ok();
   // A hole at the end includes the short last chunk; a hole before data ends with its last whole chunk.
   const uint64_t hole = extent_.data - offset;
-  const uint64_t whole = extent_.data == entry_.size ? ChunksOf(hole) : hole / core::kChunkBytes;
+  const uint64_t whole = extent_.data == entry_.size ? manifest::ChunksOf(hole) : hole / core::kChunkBytes;
   *chunks = static_cast<uint32_t>(std::min<uint64_t>(whole, core::kMaxHoleChunks));
   // As for data: check after looking and before sending.
   return *chunks == 0 ? Status::Ok() : Sources::CheckUnchanged(fd_.get(), entry_);
@@ -94,4 +94,4 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
   return Sources::CheckUnchanged(fd_.get(), entry_);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "platform/owned_dir.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 namespace {
 
 constexpr size_t kMostNamed = 5;
@@ -27,7 +27,8 @@ bool HasSendableTarget(int directory, const char* name) {
   const ssize_t length = readlinkat(directory, name, target, sizeof target);
   // An unreadable target is another problem, which the walk reports.
   if (length < 0) return true;
-  return static_cast<size_t>(length) <= core::kMaxTargetBytes && IsUtf8({target, static_cast<size_t>(length)});
+  return static_cast<size_t>(length) <= core::kMaxTargetBytes &&
+         manifest::IsUtf8({target, static_cast<size_t>(length)});
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ Unsendable FindUnsendable(const Root& root) {
     const std::string folder = std::move(pending.back());
     pending.pop_back();
     const int fd = openat(top.get(), folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const OwnedDir directory(fd < 0 ? nullptr : fdopendir(fd));
+    const platform::OwnedDir directory(fd < 0 ? nullptr : fdopendir(fd));
     if (!directory) continue;
     while (const dirent* child = readdir(directory.get())) {
       const std::string_view name = child->d_name;
@@ -51,9 +52,9 @@ Unsendable FindUnsendable(const Root& root) {
       const mode_t type = TypeOf(fd, *child);
       std::string path = folder + "/";
       path += name;
-      if (!IsAcceptableName(name) || (type == S_IFLNK && !HasSendableTarget(fd, child->d_name))) {
+      if (!manifest::IsAcceptableName(name) || (type == S_IFLNK && !HasSendableTarget(fd, child->d_name))) {
         found.count++;
-        if (found.first.size() < kMostNamed) found.first.push_back(EscapedPath(root.name + path.substr(1)));
+        if (found.first.size() < kMostNamed) found.first.push_back(manifest::EscapedPath(root.name + path.substr(1)));
       } else if (type == S_IFDIR) {
         pending.push_back(std::move(path));
       }
@@ -62,4 +63,4 @@ Unsendable FindUnsendable(const Root& root) {
   return found;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

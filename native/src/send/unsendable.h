@@ -7,7 +7,7 @@
 
 #include "send/walker.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // Entries below a root that a walk must leave out: their name, or the target of a symlink, is not UTF-8.
 struct Unsendable {
@@ -18,4 +18,4 @@ struct Unsendable {
 // Reads only directories, at most kMaxEntries names; leaves unreadable ones to the walk. May block.
 Unsendable FindUnsendable(const Root& root);
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -12,18 +12,18 @@
 #include "manifest/dir_entry.h"
 #include "platform/owned_dir.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 using core::Code;
 using core::Status;
 
 Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
   if (root.beneath.empty()) {
     *fd = core::Fd(open(root.path.c_str(), flags | O_CLOEXEC));
-    return fd->valid() ? Status::Ok() : SourceError();
+    return fd->valid() ? Status::Ok() : manifest::SourceError();
   }
   core::Fd folder;
-  const Status status = OpenFolder(root.beneath, &folder);
-  return status.ok() ? OpenBeneath(folder.get(), root.path, flags, fd) : status;
+  const Status status = disk::OpenFolder(root.beneath, &folder);
+  return status.ok() ? disk::OpenBeneath(folder.get(), root.path, flags, fd) : status;
 }
 
 WalkTotals Walker::Run() {
@@ -52,20 +52,20 @@ bool Walker::AddRoot(const Root& root) {
     status.st_blocks = status.st_size / 512 + 1;  // no holes
     clock_gettime(CLOCK_REALTIME, &status.st_mtim);
   } else if (stat(root.path.c_str(), &status) != 0) {
-    Problem(kTop, SourceError(), root.name);
+    Problem(manifest::kTop, manifest::SourceError(), root.name);
     return true;
   }
   const bool readable = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || root.path.empty();
-  if (!readable || !IsAcceptableName(root.name) || root.name.starts_with(kStagingName)) {
-    Problem(kTop, Status::Of(readable ? Code::kNameUnsendable : Code::kSourceUnsupported), root.name);
+  if (!readable || !manifest::IsAcceptableName(root.name) || root.name.starts_with(manifest::kStagingName)) {
+    Problem(manifest::kTop, Status::Of(readable ? Code::kNameUnsendable : Code::kSourceUnsupported), root.name);
     return true;
   }
-  if (IsTooLong(status)) {
-    Problem(kTop, Status::Of(Code::kLimitExceeded), root.name);
+  if (manifest::IsTooLong(status)) {
+    Problem(manifest::kTop, Status::Of(Code::kLimitExceeded), root.name);
     return true;
   }
   tops_->push_back(root);
-  Entry entry = EntryOf(status);
+  manifest::Entry entry = manifest::EntryOf(status);
   entry.name = root.name;
   return Add(entry, 0);
 }
@@ -73,13 +73,13 @@ bool Walker::AddRoot(const Root& root) {
 bool Walker::AddRootBeneath(const Root& root) {
   core::Fd folder, parent;
   std::string name;
-  DirEntry child;
-  Status status = OpenFolder(root.beneath, &folder);
-  if (status.ok()) status = OpenParentBeneath(folder.get(), root.path, &parent, &name);
-  if (status.ok()) status = LookAt(parent.get(), name.c_str(), &child);
-  if (status.ok() && root.name.starts_with(kStagingName)) status = Status::Of(Code::kPathRefused);
+  manifest::DirEntry child;
+  Status status = disk::OpenFolder(root.beneath, &folder);
+  if (status.ok()) status = disk::OpenParentBeneath(folder.get(), root.path, &parent, &name);
+  if (status.ok()) status = manifest::LookAt(parent.get(), name.c_str(), &child);
+  if (status.ok() && root.name.starts_with(manifest::kStagingName)) status = Status::Of(Code::kPathRefused);
   if (!status.ok()) {
-    Problem(kTop, status, root.name);
+    Problem(manifest::kTop, status, root.name);
     return true;
   }
   tops_->push_back(root);
@@ -88,16 +88,16 @@ bool Walker::AddRootBeneath(const Root& root) {
 }
 
 bool Walker::AddChildren(const Pending& pending) {
-  SharedFd handle;
+  disk::SharedFd handle;
   if (const Status status = dirs_->Get(pending.directory, &handle); !status.ok()) {
     Problem(pending.directory, status, table_->PathOf(pending.directory));
     return true;
   }
   // fdopendir takes over its descriptor, and a duplicate would share the read position with the cached one.
   const int own = openat(handle->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
+  const platform::OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
   if (!directory) {
-    Problem(pending.directory, SourceError(), table_->PathOf(pending.directory));
+    Problem(pending.directory, manifest::SourceError(), table_->PathOf(pending.directory));
     return true;
   }
   for (errno = 0; const dirent* child = readdir(directory.get()); errno = 0) {
@@ -105,46 +105,47 @@ bool Walker::AddChildren(const Pending& pending) {
     if (name == "." || name == "..") continue;
     if (!AddChild(own, pending, child->d_name)) return false;
   }
-  if (errno != 0) Problem(pending.directory, SourceError(), table_->PathOf(pending.directory));
+  if (errno != 0) Problem(pending.directory, manifest::SourceError(), table_->PathOf(pending.directory));
   return true;
 }
 
 bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
-  DirEntry child;
-  Status status = LookAt(directory, name, &child);
+  manifest::DirEntry child;
+  Status status = manifest::LookAt(directory, name, &child);
   const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
   // A person did not type this path: every peer would refuse the name on this disk.
   if (too_deep || status.code == Code::kPathRefused) status = Status::Of(Code::kNameUnsendable);
   if (!status.ok()) {
-    Problem(kTop, status, table_->PathOf(parent.directory) + "/" + name);
+    Problem(manifest::kTop, status, table_->PathOf(parent.directory) + "/" + name);
     return true;
   }
   child.entry.parent = parent.directory;
   return Add(child.entry, parent.depth + 1);
 }
 
-bool Walker::Add(const Entry& entry, uint32_t depth) {
+bool Walker::Add(const manifest::Entry& entry, uint32_t depth) {
   const uint32_t index = table_->Append(entry);
-  if (index == kTop) {
-    Problem(kTop, Status::Of(Code::kLimitExceeded), table_->PathOf(entry.parent) + "/" + std::string(entry.name));
+  if (index == manifest::kTop) {
+    Problem(manifest::kTop, Status::Of(Code::kLimitExceeded),
+            table_->PathOf(entry.parent) + "/" + std::string(entry.name));
     return false;
   }
   if (entry.IsFile()) {
     totals_.files++;
     totals_.bytes += entry.size;
   }
-  if (entry.type == EntryType::kDirectory) pending_.push_back({index, depth});
+  if (entry.type == manifest::EntryType::kDirectory) pending_.push_back({index, depth});
   return Flush(/*whatever_there_is=*/false);
 }
 
 bool Walker::Flush(bool whatever_there_is) {
   const size_t bytes = table_->OpenPageBytes();
-  if (bytes == 0 || (bytes < EntryTable::kPageTargetBytes && !whatever_there_is)) return true;
+  if (bytes == 0 || (bytes < manifest::EntryTable::kPageTargetBytes && !whatever_there_is)) return true;
   return events_.on_page(table_->ClosePage());
 }
 
 void Walker::Problem(uint32_t entry, Status status, std::string_view path) {
-  events_.on_problem({entry, status, EscapedPath(path)});
+  events_.on_problem({entry, status, manifest::EscapedPath(path)});
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -10,7 +10,7 @@
 #include "disk/dir_handles.h"
 #include "manifest/entry_table.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 
 // A path to send, and the name the receiver sees.
 struct Root {
@@ -28,7 +28,7 @@ struct WalkTotals {
 
 // Something on disk that cannot be offered. `entry` is kTop if it never became an entry; `path` is escaped for display.
 struct WalkProblem {
-  uint32_t entry = kTop;
+  uint32_t entry = manifest::kTop;
   core::Status status;
   std::string path;
 };
@@ -41,12 +41,13 @@ core::Status OpenRoot(const Root& root, int flags, core::Fd* fd);
 class Walker {
  public:
   struct Events {
-    std::function<bool(const EntryTable::Page&)> on_page;  // may block for backpressure; false stops the walk
+    std::function<bool(const manifest::EntryTable::Page&)> on_page;  // may block for backpressure; false stops the walk
     std::function<void(WalkProblem)> on_problem;
   };
 
   // `tops` receives the root of every top entry, in the order of their numbers, each before its page.
-  Walker(std::vector<Root> roots, std::vector<Root>* tops, EntryTable* table, DirHandles* dirs, Events events)
+  Walker(std::vector<Root> roots, std::vector<Root>* tops, manifest::EntryTable* table, disk::DirHandles* dirs,
+         Events events)
       : roots_(std::move(roots)), tops_(tops), table_(table), dirs_(dirs), events_(std::move(events)) {}
 
   WalkTotals Run();
@@ -61,17 +62,17 @@ class Walker {
   bool AddRootBeneath(const Root& root);
   bool AddChildren(const Pending& pending);
   bool AddChild(int directory, const Pending& parent, const char* name);
-  bool Add(const Entry& entry, uint32_t depth);
+  bool Add(const manifest::Entry& entry, uint32_t depth);
   bool Flush(bool whatever_there_is);
   void Problem(uint32_t entry, core::Status status, std::string_view path);
 
   const std::vector<Root> roots_;
   std::vector<Root>* const tops_;
-  EntryTable* const table_;
-  DirHandles* const dirs_;
+  manifest::EntryTable* const table_;
+  disk::DirHandles* const dirs_;
   const Events events_;
   WalkTotals totals_;
   std::vector<Pending> pending_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::send

@@ -5,9 +5,9 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // A failed system call on a shared folder. Call before anything else sets errno.
 inline core::Status CallError(int error = errno) { return core::Status::Of(core::Code::kCallFailed, error); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 // The kind to report for a path that changed twice.
@@ -65,4 +65,4 @@ void ChangeNotes::WakeLocked() {
   if (!std::exchange(woken_, true)) wake_();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

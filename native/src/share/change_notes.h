@@ -10,7 +10,7 @@
 #include "core/status.h"
 #include "core/wake.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The change of a path. All kinds but kChanged cover everything below a directory.
 enum class ChangeKind : uint8_t {
@@ -59,4 +59,4 @@ class ChangeNotes {
   core::Status trouble_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

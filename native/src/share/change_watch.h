@@ -7,7 +7,7 @@
 #include "core/wake.h"
 #include "share/change_notes.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // Watches a folder and everything below it on its own thread; follows no symlink. One file per system, chosen by the
 // build.
@@ -25,4 +25,4 @@ class ChangeWatch {
   const std::unique_ptr<Thread> thread_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -14,7 +14,7 @@
 #include "share/change_watch.h"
 
 // Written from Apple's reference, never compiled (docs/PORTING.md).
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -30,7 +30,7 @@ bool IsReported(std::string_view path) {
   while (!path.empty()) {
     const size_t slash = path.find('/');
     const std::string_view name = path.substr(0, slash);
-    if (!IsAcceptableName(name) || name.starts_with(kStagingName)) return false;
+    if (!manifest::IsAcceptableName(name) || name.starts_with(manifest::kStagingName)) return false;
     path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
   }
   return true;
@@ -63,7 +63,7 @@ class ChangeWatch::Thread {
 
  private:
   Status Open(const std::string& folder) {
-    if (const Status status = OpenFolder(folder, &top_); !status.ok()) return status;
+    if (const Status status = disk::OpenFolder(folder, &top_); !status.ok()) return status;
     // Events carry paths without symlinks.
     char* const real = realpath(folder.c_str(), nullptr);
     if (real == nullptr) return Status::FromErrno(Code::kSourceUnreadable);
@@ -111,7 +111,7 @@ class ChangeWatch::Thread {
     core::Fd parent;
     std::string name;
     struct stat status;
-    const bool there = OpenParentBeneath(top_.get(), path, &parent, &name).ok() &&
+    const bool there = disk::OpenParentBeneath(top_.get(), path, &parent, &name).ok() &&
                        fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     return there ? ChangeKind::kReplaced : ChangeKind::kRemoved;
   }
@@ -130,4 +130,4 @@ ChangeWatch::~ChangeWatch() = default;
 
 void ChangeWatch::Stop() { thread_->Stop(); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -18,7 +18,7 @@
 #include "platform/owned_dir.h"
 #include "share/change_watch.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -30,7 +30,9 @@ constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 constexpr uint32_t kRootMask = kMask | IN_DELETE_SELF | IN_MOVE_SELF;
 constexpr int kNoParent = -1;
 
-bool IsReported(std::string_view name) { return IsAcceptableName(name) && !name.starts_with(kStagingName); }
+bool IsReported(std::string_view name) {
+  return manifest::IsAcceptableName(name) && !name.starts_with(manifest::kStagingName);
+}
 
 bool IsDirectory(int directory, const dirent& child) {
   if (child.d_type != DT_UNKNOWN) return child.d_type == DT_DIR;
@@ -69,7 +71,7 @@ class ChangeWatch::Thread {
   // Constructor.
   Status Open() {
     core::Fd top;
-    if (const Status status = OpenFolder(folder_, &top); !status.ok()) return status;
+    if (const Status status = disk::OpenFolder(folder_, &top); !status.ok()) return status;
     if (const Status status = poller_.Open(); !status.ok()) return status;
     events_ = core::Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!events_.valid() || !poller_.Add(events_.get(), 0)) return Status::FromErrno(Code::kInternal);
@@ -140,15 +142,15 @@ class ChangeWatch::Thread {
     };
     // Not kept open: the kernel reports a folder's end only when no descriptor is left.
     core::Fd top;
-    if (!OpenFolder(folder_, &top).ok()) return;
+    if (!disk::OpenFolder(folder_, &top).ok()) return;
     std::vector<Place> places{{path, name, parent}};
     while (!places.empty() && !stopped_.load()) {
       const Place place = std::move(places.back());
       places.pop_back();
       core::Fd fd;
-      if (!OpenBeneath(top.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or unreadable
+      if (!disk::OpenBeneath(top.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or unreadable
       const int number = Watch(fd.get(), place.parent, place.name);
-      OwnedDir listing(number < 0 ? nullptr : fdopendir(fd.get()));
+      platform::OwnedDir listing(number < 0 ? nullptr : fdopendir(fd.get()));
       if (!listing) continue;
       fd.release();
       while (const dirent* const child = readdir(listing.get())) {
@@ -232,4 +234,4 @@ ChangeWatch::~ChangeWatch() = default;
 
 void ChangeWatch::Stop() { thread_->Stop(); }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -15,14 +15,14 @@
 #include "platform/rename.h"
 #include "share/call_error.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
 using core::Status;
 
 bool IsUserAttribute(const std::string& name) {
-  return name.starts_with("user.") && name.size() > 5 && name.size() <= kMaxAttributeName;
+  return name.starts_with("user.") && name.size() > 5 && name.size() <= platform::kMaxAttributeName;
 }
 
 // Sets the mode bits that a peer knows; a directory keeps its other bits.
@@ -36,7 +36,7 @@ Status SetMode(int parent, const std::string& name, uint16_t mode) {
 Status MtimeOf(int fd, int64_t* mtime_ns) {
   struct stat now;
   if (fstat(fd, &now) != 0) return CallError();
-  *mtime_ns = MtimeNs(now);
+  *mtime_ns = platform::MtimeNs(now);
   return Status::Ok();
 }
 
@@ -49,9 +49,9 @@ Status AsCall(Status status) {
 }
 
 Status AppendEntryAt(int parent, const std::string& name, std::vector<uint8_t>* entry) {
-  DirEntry child;
-  if (const Status status = LookAt(parent, name.c_str(), &child); !status.ok()) return AsCall(status);
-  AppendEntry(entry, child.entry);
+  manifest::DirEntry child;
+  if (const Status status = manifest::LookAt(parent, name.c_str(), &child); !status.ok()) return AsCall(status);
+  manifest::AppendEntry(entry, child.entry);
   return Status::Ok();
 }
 
@@ -63,8 +63,8 @@ Status FolderWrites::Parent(std::string_view path, bool names, core::Fd* parent,
     if (path != folder_.only) return CallError(ENOENT);
   }
   core::Fd folder;
-  if (const Status status = OpenFolder(folder_.path, &folder); !status.ok()) return AsCall(status);
-  return AsCall(OpenParentBeneath(folder.get(), path, parent, name));
+  if (const Status status = disk::OpenFolder(folder_.path, &folder); !status.ok()) return AsCall(status);
+  return AsCall(disk::OpenParentBeneath(folder.get(), path, parent, name));
 }
 
 Status FolderWrites::Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry,
@@ -95,7 +95,7 @@ Status FolderWrites::MakeSymlink(std::string_view path, const std::string& targe
                                  int64_t* directory_ns) const {
   core::Fd parent;
   std::string name;
-  if (target.empty() || target.find('\0') != std::string::npos || !IsUtf8(target)) return CallError(EINVAL);
+  if (target.empty() || target.find('\0') != std::string::npos || !manifest::IsUtf8(target)) return CallError(EINVAL);
   if (target.size() > core::kMaxTargetBytes) return CallError(ENAMETOOLONG);
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
   if (symlinkat(target.c_str(), parent.get(), name.c_str()) != 0) return CallError();
@@ -121,9 +121,9 @@ Status FolderWrites::Rename(std::string_view from, std::string_view to, RenameMo
       case RenameMode::kReplace:
         return renameat(one.get(), name.c_str(), other.get(), new_name.c_str()) == 0;
       case RenameMode::kKeep:
-        return RenameNew(one.get(), name, other.get(), new_name);
+        return platform::RenameNew(one.get(), name, other.get(), new_name);
       case RenameMode::kExchange:
-        return RenameExchange(one.get(), name, other.get(), new_name);
+        return platform::RenameExchange(one.get(), name, other.get(), new_name);
     }
     errno = EINVAL;
     return false;
@@ -139,7 +139,7 @@ Status FolderWrites::Change(std::string_view path, std::optional<uint16_t> mode,
   if (mode) {
     if (const Status status = SetMode(parent.get(), name, *mode); !status.ok()) return status;
   }
-  if (mtime_ns && utimensat(parent.get(), name.c_str(), FileTimes(*mtime_ns).times, AT_SYMLINK_NOFOLLOW) != 0)
+  if (mtime_ns && utimensat(parent.get(), name.c_str(), platform::FileTimes(*mtime_ns).times, AT_SYMLINK_NOFOLLOW) != 0)
     return CallError();
   return AppendEntryAt(parent.get(), name, entry);
 }
@@ -150,16 +150,16 @@ Status FolderWrites::Copy(std::string_view from, std::string_view to, std::vecto
   if (const Status status = Parent(from, true, &one, &name); !status.ok()) return status;
   if (const Status status = Parent(to, true, &other, &new_name); !status.ok()) return status;
   // Non-blocking: it may be a pipe.
-  const core::Fd source(OpenWhenFree(one.get(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  const core::Fd source(disk::OpenWhenFree(one.get(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   struct stat what;
   if (!source.valid() || fstat(source.get(), &what) != 0) return CallError();
   if (!S_ISREG(what.st_mode)) return CallError(S_ISDIR(what.st_mode) ? EISDIR : EINVAL);
   const core::Fd copy(
       openat(other.get(), new_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!copy.valid()) return CallError();
-  const bool copied = CopyContent(source.get(), copy.get(), what.st_size) &&
+  const bool copied = platform::CopyContent(source.get(), copy.get(), what.st_size) &&
                       fchmod(copy.get(), what.st_mode & 0777) == 0 &&
-                      futimens(copy.get(), FileTimes(MtimeNs(what)).times) == 0;
+                      futimens(copy.get(), platform::FileTimes(platform::MtimeNs(what)).times) == 0;
   if (copied) return AppendEntryAt(other.get(), new_name, entry);
   const Status failed = CallError();
   unlinkat(other.get(), new_name.c_str(), 0);
@@ -173,7 +173,7 @@ Status FolderWrites::OpenForAttributes(std::string_view path, const std::string&
   std::string own;
   if (path.empty()) {
     if (!folder_.only.empty()) return CallError(ENOTSUP);
-    return AsCall(OpenFolder(folder_.path, fd));
+    return AsCall(disk::OpenFolder(folder_.path, fd));
   }
   if (const Status status = Parent(path, false, &parent, &own); !status.ok()) return status;
   struct stat what;
@@ -181,9 +181,9 @@ Status FolderWrites::OpenForAttributes(std::string_view path, const std::string&
   // The errno that Linux gives for anything but a file or directory.
   if (!S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode)) return CallError(changes ? EPERM : ENODATA);
   constexpr int kFlags = O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
-  *fd = core::Fd(OpenWhenFree(parent.get(), own, O_RDONLY | kFlags));
+  *fd = core::Fd(disk::OpenWhenFree(parent.get(), own, O_RDONLY | kFlags));
   // A file that its owner may write but not read also has attributes.
-  if (!fd->valid() && errno == EACCES) *fd = core::Fd(OpenWhenFree(parent.get(), own, O_WRONLY | kFlags));
+  if (!fd->valid() && errno == EACCES) *fd = core::Fd(disk::OpenWhenFree(parent.get(), own, O_WRONLY | kFlags));
   return fd->valid() ? Status::Ok() : CallError();
 }
 
@@ -191,23 +191,23 @@ Status FolderWrites::Get(std::string_view path, const std::string& name, std::ve
   core::Fd fd;
   if (name.empty()) return CallError(ENOTSUP);
   if (const Status status = OpenForAttributes(path, name, false, &fd); !status.ok()) return status;
-  return GetAttribute(fd.get(), name, value) ? Status::Ok() : CallError();
+  return platform::GetAttribute(fd.get(), name, value) ? Status::Ok() : CallError();
 }
 
 Status FolderWrites::Set(std::string_view path, const std::string& name, const std::vector<uint8_t>& value,
-                         AttributeMode mode) const {
+                         platform::AttributeMode mode) const {
   core::Fd fd;
   if (name.empty()) return CallError(ENOTSUP);
-  if (value.size() > kMaxAttributeBytes) return CallError(E2BIG);
+  if (value.size() > platform::kMaxAttributeBytes) return CallError(E2BIG);
   if (const Status status = OpenForAttributes(path, name, true, &fd); !status.ok()) return status;
-  return SetAttribute(fd.get(), name, value, mode) ? Status::Ok() : CallError();
+  return platform::SetAttribute(fd.get(), name, value, mode) ? Status::Ok() : CallError();
 }
 
 Status FolderWrites::Unset(std::string_view path, const std::string& name) const {
   core::Fd fd;
   if (name.empty()) return CallError(ENOTSUP);
   if (const Status status = OpenForAttributes(path, name, true, &fd); !status.ok()) return status;
-  return RemoveAttribute(fd.get(), name) ? Status::Ok() : CallError();
+  return platform::RemoveAttribute(fd.get(), name) ? Status::Ok() : CallError();
 }
 
 Status FolderWrites::List(std::string_view path, std::vector<std::string>* names) const {
@@ -215,18 +215,18 @@ Status FolderWrites::List(std::string_view path, std::vector<std::string>* names
   const Status status = OpenForAttributes(path, "", false, &fd);
   if (status.code == Code::kCallFailed && status.system_error == ENODATA) return Status::Ok();  // a symlink has none
   if (!status.ok()) return status;
-  if (!ListAttributes(fd.get(), names)) return CallError();
-  std::erase_if(*names, [](const std::string& name) { return !IsUserAttribute(name) || !IsUtf8(name); });
+  if (!platform::ListAttributes(fd.get(), names)) return CallError();
+  std::erase_if(*names, [](const std::string& name) { return !IsUserAttribute(name) || !manifest::IsUtf8(name); });
   return Status::Ok();
 }
 
 Status FolderWrites::SyncDirectory(std::string_view path) const {
   core::Fd folder, directory;
   if (!path.empty() && !IsSharePath(path)) return Status::Of(Code::kPathRefused);
-  if (const Status status = OpenFolder(folder_.path, &folder); !status.ok()) return AsCall(status);
-  const Status opened = OpenBeneath(folder.get(), path, O_RDONLY | O_DIRECTORY, &directory);
+  if (const Status status = disk::OpenFolder(folder_.path, &folder); !status.ok()) return AsCall(status);
+  const Status opened = disk::OpenBeneath(folder.get(), path, O_RDONLY | O_DIRECTORY, &directory);
   if (!opened.ok()) return AsCall(opened);
   return fsync(directory.get()) == 0 ? Status::Ok() : CallError();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

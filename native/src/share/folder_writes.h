@@ -12,7 +12,7 @@
 #include "platform/attributes.h"
 #include "share/served_files.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 enum class RenameMode : uint8_t { kReplace, kKeep, kExchange };
 
@@ -41,7 +41,7 @@ class FolderWrites {
   // Only names in `user.`; ENOTSUP for others.
   core::Status Get(std::string_view path, const std::string& name, std::vector<uint8_t>* value) const;
   core::Status Set(std::string_view path, const std::string& name, const std::vector<uint8_t>& value,
-                   AttributeMode mode) const;
+                   platform::AttributeMode mode) const;
   core::Status Unset(std::string_view path, const std::string& name) const;
   core::Status List(std::string_view path, std::vector<std::string>* names) const;
 
@@ -65,4 +65,4 @@ core::Status AsCall(core::Status status);
 // Appends one entry as in a manifest. kCallFailed.
 core::Status AppendEntryAt(int parent, const std::string& name, std::vector<uint8_t>* entry);
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -4,7 +4,7 @@
 #include "platform/birth_time.h"
 #include "platform/file_time.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -13,7 +13,7 @@ using core::Status;
 // Judges by times whether a file of unknown inode may be the held content, grown: it was modified after the held mtime,
 // and born no later than it. Any other file has replaced it.
 bool MayHaveHad(int fd, const HeldContent& held, int64_t mtime_ns) {
-  const std::optional<int64_t> born_ns = BirthNs(fd);
+  const std::optional<int64_t> born_ns = platform::BirthNs(fd);
   return mtime_ns > held.mtime_ns && (!born_ns || *born_ns <= held.mtime_ns);
 }
 
@@ -27,11 +27,11 @@ Status CheckHeld(int fd, HeldContent* held) {
   const auto size = static_cast<uint64_t>(now.st_size);
   const bool known = held->inode.has_value();
   const bool other = known && *held->inode != inode;
-  const bool same = size == held->size && MtimeNs(now) == held->mtime_ns;
-  const bool grown = size > held->size && (known || MayHaveHad(fd, *held, MtimeNs(now)));
+  const bool same = size == held->size && platform::MtimeNs(now) == held->mtime_ns;
+  const bool grown = size > held->size && (known || MayHaveHad(fd, *held, platform::MtimeNs(now)));
   if (other || !(same || grown)) return Status::Of(Code::kSourceChanged);
   held->inode = inode;
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

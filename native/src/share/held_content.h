@@ -10,7 +10,7 @@
 
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The version of a file that a reader holds: size and mtime when the reader first named it.
 struct HeldContent {
@@ -24,4 +24,4 @@ struct HeldContent {
 // kSourceUnreadable. Stores the inode in `held`.
 core::Status CheckHeld(int fd, HeldContent* held);
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

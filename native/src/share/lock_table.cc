@@ -22,11 +22,13 @@
 #include "share/call_error.h"
 #include "share/folder_writes.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
 using core::Status;
+using platform::LockKind;
+using platform::LockSpan;
 
 // Non-blocking: it may be a pipe.
 constexpr int kLockFlags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -40,7 +42,7 @@ uint32_t FirstHolder() {
 int64_t ClockNs() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
+  return int64_t{now.tv_sec} * platform::kNsPerSecond + now.tv_nsec;
 }
 
 // Two ticks of the clock that most systems use for file times.
@@ -56,12 +58,13 @@ int64_t TickNs() {
 // 6.13.
 bool HasFineTimes(int directory) {
   constexpr int kTurns = 16;
-  const core::Fd file = OpenDiskScratch(directory);
+  const core::Fd file = disk::OpenDiskScratch(directory);
   struct stat now {};
   if (!file.valid() || write(file.get(), "0", 1) != 1 || fstat(file.get(), &now) != 0) return false;
   for (int turn = 0; turn < kTurns; turn++) {
-    const int64_t before_ns = MtimeNs(now);
-    if (pwrite(file.get(), "1", 1, 0) != 1 || fstat(file.get(), &now) != 0 || MtimeNs(now) == before_ns) return false;
+    const int64_t before_ns = platform::MtimeNs(now);
+    if (pwrite(file.get(), "1", 1, 0) != 1 || fstat(file.get(), &now) != 0 || platform::MtimeNs(now) == before_ns)
+      return false;
   }
   return true;
 }
@@ -73,11 +76,11 @@ Status MeasureSettled(int fd, int64_t tick_ns, std::string_view name, std::vecto
   for (int tries = 1;; tries++) {
     struct stat now {};
     if (fstat(fd, &now) != 0) return CallError();
-    const int64_t age_ns = ClockNs() - MtimeNs(now);
+    const int64_t age_ns = ClockNs() - platform::MtimeNs(now);
     if (age_ns < 0 || age_ns >= tick_ns || tries == kMostTries) {
-      Entry measured = EntryOf(now);
+      manifest::Entry measured = manifest::EntryOf(now);
       measured.name = name;
-      AppendEntry(entry, measured);
+      manifest::AppendEntry(entry, measured);
       return Status::Ok();
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds(tick_ns - age_ns));
@@ -94,12 +97,12 @@ Status LockTable::Open(std::string_view path, core::Fd* file, Inode* inode, core
   if (!folder_.only.empty() && path != folder_.only) return Status::Of(Code::kSourceMissing);
   core::Fd own, parent;
   std::string name;
-  Status status = OpenFolder(folder_.path, &own);
-  if (status.ok()) status = OpenParentBeneath(own.get(), path, &parent, &name);
+  Status status = disk::OpenFolder(folder_.path, &own);
+  if (status.ok()) status = disk::OpenParentBeneath(own.get(), path, &parent, &name);
   if (!status.ok()) return status.code == Code::kSourceMissing ? status : AsCall(status);
   // A user who may only read the file may still lock it for reading.
   for (const int how : {O_RDWR, O_RDONLY}) {
-    *file = core::Fd(OpenWhenFree(parent.get(), name, how | kLockFlags));
+    *file = core::Fd(disk::OpenWhenFree(parent.get(), name, how | kLockFlags));
     if (file->valid() || (errno != EACCES && errno != EROFS && errno != ETXTBSY)) break;
   }
   if (!file->valid()) return Status::FromErrno(errno == ENOENT ? Code::kSourceMissing : Code::kCallFailed);
@@ -130,7 +133,8 @@ std::map<uint32_t, LockTable::Holder>::iterator LockTable::Find(const LockOwner&
 
 int LockTable::Apply(Holder* holder, const LockSpan& span, LockKind kind) {
   const int fd = holder->file.get();
-  if (const int error = holder->owner.whole ? LockWhole(fd, kind) : LockSpanOf(fd, span, kind); error != 0)
+  if (const int error = holder->owner.whole ? platform::LockWhole(fd, kind) : platform::LockSpanOf(fd, span, kind);
+      error != 0)
     return error;
   const size_t before = holder->ranges.count();
   holder->ranges.Set(holder->owner.whole ? LockSpan{} : span, kind);
@@ -193,14 +197,15 @@ bool LockTable::Unlock(uint32_t holder, const LockSpan& span) {
   return left;
 }
 
-Status LockTable::Test(std::string_view path, const WantedLock& wanted, std::optional<LockRanges::Range>* found) {
+Status LockTable::Test(std::string_view path, const WantedLock& wanted,
+                       std::optional<platform::LockRanges::Range>* found) {
   core::Fd file, directory;
   Inode inode;
   if (const Status status = Open(path, &file, &inode, &directory); !status.ok()) return status;
   const std::scoped_lock lock(mutex_);
   const auto holder = Find(wanted.owner, inode);
   const int fd = holder == holders_.end() ? file.get() : holder->second.file.get();
-  *found = FindLock(fd, wanted.span, wanted.kind);
+  *found = platform::FindLock(fd, wanted.span, wanted.kind);
   return Status::Ok();
 }
 
@@ -226,12 +231,12 @@ LockTable::Pause LockTable::PauseFor(const Inode& inode) {
       own.push_back(span);
       if (kind != LockKind::kShared) continue;
       reads = true;
-      is_shared = is_shared || FindLock(holder.file.get(), span, LockKind::kExclusive).has_value();
+      is_shared = is_shared || platform::FindLock(holder.file.get(), span, LockKind::kExclusive).has_value();
     }
     readers += reads ? 1 : 0;
   }
   // With two readers of the same guest, each would find the other one's lock.
-  return {std::move(lock), SpansBeside(std::move(own)), is_shared && readers == 1};
+  return {std::move(lock), platform::SpansBeside(std::move(own)), is_shared && readers == 1};
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -19,7 +19,7 @@
 #include "platform/lock_ranges.h"
 #include "share/served_files.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // Counts of the locks of all guests of one share.
 struct LockRoom {
@@ -36,8 +36,8 @@ struct LockOwner {
 
 struct WantedLock {
   LockOwner owner;
-  LockSpan span;
-  LockKind kind = LockKind::kShared;
+  platform::LockSpan span;
+  platform::LockKind kind = platform::LockKind::kShared;
 };
 
 struct GrantedLock {
@@ -57,15 +57,15 @@ class LockTable {
   // `is_shared`: another owner has a read lock where the guest has one.
   class Pause {
    public:
-    Pause() : others_{LockSpan{}} {}
-    Pause(std::unique_lock<std::mutex> lock, std::vector<LockSpan> others, bool is_shared)
+    Pause() : others_{platform::LockSpan{}} {}
+    Pause(std::unique_lock<std::mutex> lock, std::vector<platform::LockSpan> others, bool is_shared)
         : lock_(std::move(lock)), others_(std::move(others)), is_shared_(is_shared) {}
-    const std::vector<LockSpan>& others() const { return others_; }
+    const std::vector<platform::LockSpan>& others() const { return others_; }
     bool is_shared() const { return is_shared_; }
 
    private:
     std::unique_lock<std::mutex> lock_;
-    std::vector<LockSpan> others_;
+    std::vector<platform::LockSpan> others_;
     bool is_shared_ = false;
   };
 
@@ -77,9 +77,9 @@ class LockTable {
   // kCallFailed with the errno: ENOLCK beyond a limit. kSourceMissing, kPathRefused; kCancelled after Close.
   core::Status Lock(std::string_view path, const WantedLock& wanted, GrantedLock* granted);
   // Returns whether the holder has other locks on the file.
-  bool Unlock(uint32_t holder, const LockSpan& span);
+  bool Unlock(uint32_t holder, const platform::LockSpan& span);
   // Finds another owner's lock that conflicts with this one.
-  core::Status Test(std::string_view path, const WantedLock& wanted, std::optional<LockRanges::Range>* found);
+  core::Status Test(std::string_view path, const WantedLock& wanted, std::optional<platform::LockRanges::Range>* found);
   // Releases every lock and refuses new ones. Idempotent.
   void Close();
 
@@ -90,14 +90,14 @@ class LockTable {
     LockOwner owner;
     Inode inode;
     core::Fd file;
-    LockRanges ranges;
+    platform::LockRanges ranges;
   };
 
   core::Status Open(std::string_view path, core::Fd* file, Inode* inode, core::Fd* directory) const;
   // How old a change must be so that the next change is sure to get another mtime.
   int64_t TickOf(dev_t disk, int directory);
   std::map<uint32_t, Holder>::iterator Find(const LockOwner& owner, const Inode& inode);
-  int Apply(Holder* holder, const LockSpan& span, LockKind kind);
+  int Apply(Holder* holder, const platform::LockSpan& span, platform::LockKind kind);
   void EraseIfFree(std::map<uint32_t, Holder>::iterator holder);
 
   const ServedFolder folder_;
@@ -110,4 +110,4 @@ class LockTable {
   bool closed_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

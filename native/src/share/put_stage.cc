@@ -12,7 +12,7 @@
 #include "disk/scratch_file.h"
 #include "share/call_error.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 using core::Code;
 using core::Status;
@@ -21,7 +21,7 @@ Status PutStage::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
   int file = -1;
   {
     const std::scoped_lock lock(mutex_);
-    if (ranges_.size() >= kMaxRanges) return Status::Of(Code::kCallFailed, EFBIG);
+    if (ranges_.size() >= disk::kMaxRanges) return Status::Of(Code::kCallFailed, EFBIG);
     if (const Status status = MakeRoomLocked(offset, bytes); !status.ok()) return status;
     if (!on_disk_) {
       if (!core::WriteWhole(file_.get(), data, bytes, offset)) return CallError();
@@ -42,9 +42,9 @@ Status PutStage::MakeRoomLocked(uint64_t offset, size_t bytes) {
   if (on_disk_) return Status::Ok();
   // Only the disk itself knows the longest file that it supports.
   const bool short_one = written_ <= kMostInMemory && offset <= kFarthestInMemory;
-  if (!file_.valid() && short_one) file_ = OpenMemoryScratch();
+  if (!file_.valid() && short_one) file_ = disk::OpenMemoryScratch();
   if (file_.valid() && short_one) return Status::Ok();
-  core::Fd disk = OpenDiskScratch(directory_.get());
+  core::Fd disk = disk::OpenDiskScratch(directory_.get());
   if (!disk.valid()) return CallError();
   std::vector<uint8_t> buffer;
   for (const auto& [from, end] : ranges_) {
@@ -86,12 +86,12 @@ void PutStage::Drop(uint64_t offset, size_t bytes) const {
                      static_cast<off_t>(bytes));
 }
 
-std::vector<ByteRange> PutStage::ranges() const {
+std::vector<disk::ByteRange> PutStage::ranges() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<ByteRange> ranges;
+  std::vector<disk::ByteRange> ranges;
   ranges.reserve(ranges_.size());
   for (const auto& [from, end] : ranges_) ranges.push_back({from, end - from});
   return ranges;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -11,7 +11,7 @@
 #include "core/status.h"
 #include "disk/byte_range.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The bytes of a put until its commit, at their offsets in the file. Small puts stay in memory; larger ones use an
 // unnamed file on the disk of `directory`. Any thread.
@@ -28,7 +28,7 @@ class PutStage {
   core::Status Read(uint64_t offset, uint8_t* to, size_t bytes) const;
   // Frees the disk space of a part that is not read again.
   void Drop(uint64_t offset, size_t bytes) const;
-  std::vector<ByteRange> ranges() const;  // ascending, not adjacent
+  std::vector<disk::ByteRange> ranges() const;  // ascending, not adjacent
   int directory() const { return directory_.get(); }
 
  private:
@@ -43,4 +43,4 @@ class PutStage {
   std::map<uint64_t, uint64_t> ranges_;  // from, end
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

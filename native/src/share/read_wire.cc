@@ -3,7 +3,7 @@
 
 #include "core/bytes.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -119,4 +119,4 @@ Status StatusOf(Refusal::Reason reason) {
   return Status::Of(Code::kSourceUnreadable);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -9,7 +9,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // A guest's frames on a lane of a share, and the answers that are not file bytes (PROTOCOL 11.1). The guest chooses
 // file numbers for one lane: it names a file once, then refers to it by number.
@@ -62,4 +62,4 @@ inline constexpr size_t kMaxPendingReads = 4096;
 // A path within a share (PROTOCOL 11).
 inline constexpr size_t kMaxSharePathBytes = size_t{32} << 10;
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

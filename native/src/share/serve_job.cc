@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "net/socket.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 ServeJob::ServeJob(ServeOptions options)
     : options_(std::move(options)),
@@ -16,7 +16,7 @@ ServeJob::ServeJob(ServeOptions options)
 
 void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) {
   core::Fd socket(fd);
-  TuneLane(socket.get());
+  net::TuneLane(socket.get());
   sealer->Follow(rekeys_);
   opener->Follow(rekeys_);
   const std::scoped_lock lock(mutex_);
@@ -67,4 +67,4 @@ void ServeJob::Stop() {
   if (written_) written_->CloseAll();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

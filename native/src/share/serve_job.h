@@ -13,18 +13,18 @@
 #include "share/serve_lane.h"
 #include "share/write_handles.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 struct ServeOptions {
   ServedFolder folder;
-  std::shared_ptr<RateBudget> budget = nullptr;   // shared with other jobs; null: no limit
-  std::shared_ptr<WriteLedger> ledger = nullptr;  // of all guests of the folder; null: the folder is read-only
-  std::shared_ptr<LockTable> locks = nullptr;     // of this guest; null: it cannot lock
+  std::shared_ptr<net::RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+  std::shared_ptr<WriteLedger> ledger = nullptr;      // of all guests of the folder; null: the folder is read-only
+  std::shared_ptr<LockTable> locks = nullptr;         // of this guest; null: it cannot lock
 };
 
 // One guest's reads and writes in a shared folder during one session: its lanes, each on its own thread. A guest that
 // breaks the protocol loses the lane. Any thread.
-class ServeJob : public LaneAcceptor {
+class ServeJob : public net::LaneAcceptor {
  public:
   explicit ServeJob(ServeOptions options);
   ~ServeJob() override { Stop(); }
@@ -52,7 +52,7 @@ class ServeJob : public LaneAcceptor {
   void ReapLocked();
 
   const ServeOptions options_;
-  RateLimiter limiter_;
+  net::RateLimiter limiter_;
   const std::unique_ptr<WriteHandles> written_;
   const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
   mutable std::mutex mutex_;
@@ -61,4 +61,4 @@ class ServeJob : public LaneAcceptor {
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::share {
 
 using core::Code;
 using core::Status;
+using manifest::LaneFrame;
+using manifest::Segment;
 
 namespace {
 
@@ -24,7 +26,7 @@ constexpr size_t kMostRefusals = size_t{64} << 10;
 }  // namespace
 
 ServeLane::ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-                     const ServedFolder& folder, WriteHandles* written, RateLimiter* limiter)
+                     const ServedFolder& folder, WriteHandles* written, net::RateLimiter* limiter)
     : socket_(std::move(socket)),
       sealer_(std::move(sealer)),
       opener_(std::move(opener)),
@@ -193,7 +195,7 @@ Status ServeLane::SendFrame(LaneFrame kind, size_t plaintext_bytes) {
   buffer_.plaintext()[0] = static_cast<uint8_t>(kind);
   const size_t bytes = sealer_->Seal(buffer_.frame(), plaintext_bytes);
   if (bytes == 0) return Status::Of(Code::kInternal);
-  return SendAll(socket_.get(), buffer_.frame(), bytes, limiter_);
+  return net::SendAll(socket_.get(), buffer_.frame(), bytes, limiter_);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

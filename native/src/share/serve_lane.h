@@ -16,7 +16,7 @@
 #include "share/write_handles.h"
 #include "share/write_wire.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The sharing end of one lane: takes a guest's requests, answers each read once, by its bytes or by a refusal (PROTOCOL
 // 11.1), and writes the guest's data (11.2). Reads with a waiting reader go before prefetches. Run() is the lane's
@@ -25,7 +25,7 @@ class ServeLane {
  public:
   // `written`: null if the folder is read-only.
   ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-            const ServedFolder& folder, WriteHandles* written, RateLimiter* limiter);
+            const ServedFolder& folder, WriteHandles* written, net::RateLimiter* limiter);
 
   // Runs until the guest is gone or breaks the protocol. FRAME_* codes, kHandshakeMalformed, kSessionLost; kCancelled.
   core::Status Run();
@@ -51,13 +51,13 @@ class ServeLane {
   core::Status TakeReadRequest(const ReadRequest& ask);
   void Drop(uint32_t file, std::deque<Read>* reads);
   core::Status Serve();
-  core::Status SendRecords(LaneFrame kind, std::vector<uint8_t>* records);
-  core::Status SendFrame(LaneFrame kind, size_t plaintext_bytes);
+  core::Status SendRecords(manifest::LaneFrame kind, std::vector<uint8_t>* records);
+  core::Status SendFrame(manifest::LaneFrame kind, size_t plaintext_bytes);
 
   const core::Fd socket_;
   const std::unique_ptr<frame::Sealer> sealer_;
   const std::unique_ptr<frame::Opener> opener_;
-  RateLimiter* const limiter_;
+  net::RateLimiter* const limiter_;
   WriteHandles* const written_;
   ServedFiles files_;
   std::deque<Read> wanted_, ahead_;
@@ -65,13 +65,13 @@ class ServeLane {
   std::vector<uint8_t> outcomes_;  // of writes, to be sent
   size_t unanswered_ = 0;          // bytes of the writes with unsent outcomes
   uint8_t head_[frame::kHeaderBytes];
-  uint8_t* frame_ = nullptr;          // target of the arriving frame, once its head is here
-  size_t frame_bytes_ = 0, got_ = 0;  // including its head
-  std::vector<uint8_t> asks_;         // room for one frame of requests
-  std::optional<LaneBuffer> writes_;  // room for one frame of file bytes, once there is one
-  LaneBuffer buffer_;
+  uint8_t* frame_ = nullptr;               // target of the arriving frame, once its head is here
+  size_t frame_bytes_ = 0, got_ = 0;       // including its head
+  std::vector<uint8_t> asks_;              // room for one frame of requests
+  std::optional<net::LaneBuffer> writes_;  // room for one frame of file bytes, once there is one
+  net::LaneBuffer buffer_;
   std::atomic<bool> stopped_ = false;
   std::atomic<uint64_t> bytes_ = 0;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -9,7 +9,7 @@
 #include "disk/beneath.h"
 #include "manifest/entry.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -24,7 +24,7 @@ bool IsSharePath(std::string_view path) {
   for (bool more = true; more;) {
     const size_t slash = path.find('/');
     const std::string_view name = path.substr(0, slash);
-    if (!IsAcceptableName(name) || name.starts_with(kStagingName)) return false;
+    if (!manifest::IsAcceptableName(name) || name.starts_with(manifest::kStagingName)) return false;
     more = slash != std::string_view::npos;
     if (more) path.remove_prefix(slash + 1);
   }
@@ -58,9 +58,9 @@ Status ServedFiles::Open(uint32_t number, File* file) {
   if (!IsSharePath(file->path)) return Status::Of(Code::kPathRefused);
   if (!folder_.only.empty() && file->path != folder_.only) return Status::Of(Code::kSourceMissing);
   core::Fd folder, fd;
-  if (const Status status = OpenFolder(folder_.path, &folder); !status.ok()) return status;
+  if (const Status status = disk::OpenFolder(folder_.path, &folder); !status.ok()) return status;
   // Non-blocking: it may be a pipe by now.
-  const Status opened = OpenBeneath(folder.get(), file->path, O_RDONLY | O_NONBLOCK, &fd);
+  const Status opened = disk::OpenBeneath(folder.get(), file->path, O_RDONLY | O_NONBLOCK, &fd);
   if (!opened.ok()) return opened;
   // The open descriptor stays the named file, even if another file takes its name later.
   if (const Status status = CheckHeld(fd.get(), &file->held); !status.ok()) return status;
@@ -86,4 +86,4 @@ Status ServedFiles::Read(uint32_t number, uint64_t offset, uint32_t length, uint
   return CheckHeld(file.fd.get(), &file.held);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

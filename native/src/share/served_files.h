@@ -13,7 +13,7 @@
 #include "share/held_content.h"
 #include "share/read_wire.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The shared part of a disk. `only`: the single shared file, or empty.
 struct ServedFolder {
@@ -53,4 +53,4 @@ class ServedFiles {
 // Whether a guest may name this path: names as in a manifest, and no staging folder (PROTOCOL 11).
 bool IsSharePath(std::string_view path);
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -10,15 +10,15 @@
 #include "manifest/dir_entry.h"
 #include "manifest/entry_table.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 using core::Code;
 using core::Status;
 
 Status Listing::Next(ListingPage* page) {
   const std::scoped_lock lock(mutex_);
-  DirEntry child;
-  while (page->entries.size() < EntryTable::kPageTargetBytes) {
+  manifest::DirEntry child;
+  while (page->entries.size() < manifest::EntryTable::kPageTargetBytes) {
     errno = 0;
     const dirent* const found = directory_ ? readdir(directory_.get()) : nullptr;
     if (found == nullptr) {
@@ -29,14 +29,14 @@ Status Listing::Next(ListingPage* page) {
     }
     const std::string_view name = found->d_name;
     // Skips also the unfinished files of a receiver into this folder.
-    if (name == "." || name == ".." || name.starts_with(kStagingName)) continue;
-    const Status status = LookAt(dirfd(directory_.get()), found->d_name, &child);
+    if (name == "." || name == ".." || name.starts_with(manifest::kStagingName)) continue;
+    const Status status = manifest::LookAt(dirfd(directory_.get()), found->d_name, &child);
     if (status.code == Code::kSourceMissing) continue;  // it was just removed
     if (!status.ok()) {
       page->left_out++;
       continue;
     }
-    AppendEntry(&page->entries, child.entry);
+    manifest::AppendEntry(&page->entries, child.entry);
     page->count++;
   }
   return Status::Ok();
@@ -49,33 +49,34 @@ void Listing::Close() {
 
 Status SharedFolder::Look(std::string_view path, std::vector<uint8_t>* entry) const {
   core::Fd folder;
-  if (const Status status = OpenFolder(folder_, &folder); !status.ok()) return status;
+  if (const Status status = disk::OpenFolder(folder_, &folder); !status.ok()) return status;
   if (path.empty()) {
     struct stat own;
     if (fstat(folder.get(), &own) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-    Entry itself = EntryOf(own);
+    manifest::Entry itself = manifest::EntryOf(own);
     itself.name = name_;
-    AppendEntry(entry, itself);
+    manifest::AppendEntry(entry, itself);
     return Status::Ok();
   }
   core::Fd parent;
   std::string name;
-  if (const Status status = OpenParentBeneath(folder.get(), path, &parent, &name); !status.ok()) return status;
-  DirEntry child;
-  if (const Status status = LookAt(parent.get(), name.c_str(), &child); !status.ok()) return status;
-  AppendEntry(entry, child.entry);
+  if (const Status status = disk::OpenParentBeneath(folder.get(), path, &parent, &name); !status.ok()) return status;
+  manifest::DirEntry child;
+  if (const Status status = manifest::LookAt(parent.get(), name.c_str(), &child); !status.ok()) return status;
+  manifest::AppendEntry(entry, child.entry);
   return Status::Ok();
 }
 
 Status SharedFolder::Open(std::string_view path, std::shared_ptr<Listing>* listing) const {
   core::Fd folder, own;
-  if (const Status status = OpenFolder(folder_, &folder); !status.ok()) return status;
-  if (const Status status = OpenBeneath(folder.get(), path, O_RDONLY | O_DIRECTORY, &own); !status.ok()) return status;
-  OwnedDir directory(fdopendir(own.get()));
+  if (const Status status = disk::OpenFolder(folder_, &folder); !status.ok()) return status;
+  if (const Status status = disk::OpenBeneath(folder.get(), path, O_RDONLY | O_DIRECTORY, &own); !status.ok())
+    return status;
+  platform::OwnedDir directory(fdopendir(own.get()));
   if (!directory) return Status::FromErrno(Code::kSourceUnreadable);
   own.release();
   *listing = std::make_shared<Listing>(std::move(directory));
   return Status::Ok();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

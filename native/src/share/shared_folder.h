@@ -11,7 +11,7 @@
 #include "core/status.h"
 #include "platform/owned_dir.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // A part of a directory listing: entries as in a manifest (PROTOCOL 6), none with a parent.
 struct ListingPage {
@@ -24,14 +24,14 @@ struct ListingPage {
 // One pass over a directory, in the disk's order. Any thread; serves one call at a time.
 class Listing {
  public:
-  explicit Listing(OwnedDir directory) : directory_(std::move(directory)) {}
+  explicit Listing(platform::OwnedDir directory) : directory_(std::move(directory)) {}
 
   core::Status Next(ListingPage* page);  // about EntryTable::kPageTargetBytes of entries
   void Close();                          // closes it now; a later Next finds the end
 
  private:
   std::mutex mutex_;
-  OwnedDir directory_;
+  platform::OwnedDir directory_;
 };
 
 // The readable view of a live shared folder. Another peer chooses the paths (beneath.h). Each call reopens the folder,
@@ -49,4 +49,4 @@ class SharedFolder {
   const std::string folder_, name_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

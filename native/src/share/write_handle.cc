@@ -18,22 +18,27 @@
 #include "share/call_error.h"
 #include "share/write_journal.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 using core::Code;
 using core::Status;
+using disk::ByteRange;
+using disk::FileVersion;
 
 namespace {
 
 // Each chunk leaves the stage once it is copied, so that a put needs little more space than its bytes.
 constexpr uint64_t kCopyBytes = uint64_t{256} << 10;
 
-FileVersion VersionOf(const struct stat& status) { return {static_cast<uint64_t>(status.st_size), MtimeNs(status)}; }
+FileVersion VersionOf(const struct stat& status) {
+  return {static_cast<uint64_t>(status.st_size), platform::MtimeNs(status)};
+}
 
 // Whether a time that was set may read back as this one: some file systems store less precise times.
 bool IsTimeKept(int64_t set_ns, int64_t kept_ns) {
   if (set_ns == kept_ns) return true;
-  for (const int64_t tick_ns : {int64_t{100}, int64_t{1000}, int64_t{1'000'000}, kNsPerSecond, 2 * kNsPerSecond}) {
+  for (const int64_t tick_ns :
+       {int64_t{100}, int64_t{1000}, int64_t{1'000'000}, platform::kNsPerSecond, 2 * platform::kNsPerSecond}) {
     if (kept_ns % tick_ns == 0 && set_ns > kept_ns && set_ns - kept_ns < tick_ns) return true;
   }
   return false;
@@ -69,7 +74,7 @@ Status WriteHandle::CommitLocked(const Finish& finish, const MayChange& may_chan
   struct stat now {};
   {
     const LockTable::Pause pause = locks_ ? locks_->PauseFor(inode) : LockTable::Pause();
-    const WriteGuard guard(fd_.get(), pause.others());
+    const platform::WriteGuard guard(fd_.get(), pause.others());
     if (pause.is_shared() || guard.locked_out()) return CallError(EBUSY);
     if (const Status status = HasPath(); !status.ok()) return status;
     if (fstat(fd_.get(), &now) != 0) return CallError();
@@ -84,9 +89,9 @@ Status WriteHandle::CommitLocked(const Finish& finish, const MayChange& may_chan
   if (finish.sync && fsync(fd_.get()) != 0) return CallError();
   // If another file has just taken its name, the changed file is in no folder.
   if (const Status status = HasPath(); !status.ok()) return status;
-  Entry written = EntryOf(now);
+  manifest::Entry written = manifest::EntryOf(now);
   written.name = name_;
-  AppendEntry(entry, written);
+  manifest::AppendEntry(entry, written);
   return Status::Ok();
 }
 
@@ -98,7 +103,7 @@ Status WriteHandle::Measure(const Finish& finish, Status applied, struct stat* n
   const int64_t time_ns = finish.version.mtime_ns;
   if (!look()) return CallError();
   const bool whole = applied.ok() && VersionOf(*now).size == finish.version.size;
-  if (whole && (futimens(fd_.get(), FileTimes(time_ns).times) != 0 || !look())) return CallError();
+  if (whole && (futimens(fd_.get(), platform::FileTimes(time_ns).times) != 0 || !look())) return CallError();
   const FileVersion version = VersionOf(*now);
   const bool as_left = whole && version.size == finish.version.size && IsTimeKept(time_ns, version.mtime_ns);
   if (as_left || !applied.ok()) *left = version;
@@ -109,8 +114,8 @@ Status WriteHandle::HasPath() const {
   core::Fd folder, parent;
   std::string name;
   struct stat what {};
-  Status status = OpenFolder(folder_.path, &folder);
-  if (status.ok()) status = OpenParentBeneath(folder.get(), path_, &parent, &name);
+  Status status = disk::OpenFolder(folder_.path, &folder);
+  if (status.ok()) status = disk::OpenParentBeneath(folder.get(), path_, &parent, &name);
   if (!status.ok()) return status.code == Code::kSourceMissing ? status : Status::Of(Code::kSourceChanged);
   if (fstatat(parent.get(), name.c_str(), &what, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? Status::Of(Code::kSourceMissing) : CallError();
@@ -122,7 +127,7 @@ Status WriteHandle::HasPath() const {
 // changes.
 Status WriteHandle::Apply(const Finish& finish, uint64_t size, bool alone) {
   const std::vector<ByteRange> ranges = stage_.ranges();
-  if (!AreInOrder(ranges, finish.version.size)) return CallError(EINVAL);
+  if (!disk::AreInOrder(ranges, finish.version.size)) return CallError(EINVAL);
   if (journal_) {
     journal_->Writes(token);
     journal_->Leaves(token, finish.version);
@@ -196,4 +201,4 @@ void WriteHandle::Close() {
   fd_.Close();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -22,7 +22,7 @@
 #include "share/put_stage.h"
 #include "share/served_files.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 class WriteJournal;
 
@@ -31,7 +31,7 @@ using OverlayToken = std::array<uint8_t, 16>;
 
 // The version in which to leave a file.
 struct Finish {
-  FileVersion version;
+  disk::FileVersion version;
   bool sync = false;  // makes the result durable
 };
 
@@ -41,7 +41,7 @@ class WriteHandle {
  public:
   using Inode = std::pair<dev_t, ino_t>;
   // Whether a put may change a file in this version.
-  using MayChange = std::function<bool(const FileVersion&)>;
+  using MayChange = std::function<bool(const disk::FileVersion&)>;
 
   struct Place {
     ServedFolder folder;
@@ -72,7 +72,7 @@ class WriteHandle {
   // another file has the path (kSourceChanged), or no file has it (kSourceMissing). The same while another program has
   // locked a part of it (kCallFailed with EBUSY).
   core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                      std::optional<FileVersion>* left);
+                      std::optional<disk::FileVersion>* left);
   void Close();  // idempotent; changes nothing in the file
 
   const OverlayToken token;
@@ -80,14 +80,14 @@ class WriteHandle {
 
  private:
   core::Status CommitLocked(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
-                            std::optional<FileVersion>* left);
+                            std::optional<disk::FileVersion>* left);
   core::Status Measure(const Finish& finish, core::Status applied, struct stat* now,
-                       std::optional<FileVersion>* left) const;
+                       std::optional<disk::FileVersion>* left) const;
   core::Status HasPath() const;
   core::Status Apply(const Finish& finish, uint64_t size, bool alone);
-  core::Status Extend(const ByteRange& range, uint64_t size, bool alone);
-  core::Status WriteInPlace(const ByteRange& range);
-  core::Status Append(const ByteRange& range);
+  core::Status Extend(const disk::ByteRange& range, uint64_t size, bool alone);
+  core::Status WriteInPlace(const disk::ByteRange& range);
+  core::Status Append(const disk::ByteRange& range);
 
   const ServedFolder folder_;
   const std::string path_, name_;
@@ -99,4 +99,4 @@ class WriteHandle {
   core::Fd fd_;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace keibi::stream {
+namespace keibi::share {
 
 using core::Code;
 using core::Status;
@@ -67,4 +67,4 @@ std::shared_ptr<WriteHandle> WriteHandles::Take(uint32_t handle) {
   return taken ? taken.mapped() : nullptr;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -11,7 +11,7 @@
 #include "core/status.h"
 #include "share/write_ledger.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The files that one guest has open for writing in one session, by number (PROTOCOL 11.2). A number is used once. Any
 // thread; may block.
@@ -44,4 +44,4 @@ class WriteHandles {
   bool closed_ = false;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

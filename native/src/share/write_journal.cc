@@ -10,7 +10,7 @@
 #include <array>
 #include <chrono>
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3, kEnds = 4;
@@ -88,11 +88,11 @@ void WriteJournal::Begins(const OverlayToken& token, const WriteHandle::Inode& i
 
 void WriteJournal::Writes(const OverlayToken& token) { Append({kWrites, token, {static_cast<uint64_t>(NowNs())}}); }
 
-void WriteJournal::Leaves(const OverlayToken& token, const FileVersion& version) {
+void WriteJournal::Leaves(const OverlayToken& token, const disk::FileVersion& version) {
   Append({kLeaves, token, {version.size, static_cast<uint64_t>(version.mtime_ns)}});
 }
 
-void WriteJournal::Ends(const OverlayToken& token, const FileVersion& version) {
+void WriteJournal::Ends(const OverlayToken& token, const disk::FileVersion& version) {
   Append({kEnds, token, {version.size, static_cast<uint64_t>(version.mtime_ns)}});
 }
 
@@ -130,7 +130,8 @@ void WriteJournal::Compact() {
   }
 }
 
-bool WriteJournal::Knows(const OverlayToken& token, const WriteHandle::Inode& inode, const FileVersion& version) const {
+bool WriteJournal::Knows(const OverlayToken& token, const WriteHandle::Inode& inode,
+                         const disk::FileVersion& version) const {
   const auto found = earlier_.find(token);
   if (found == earlier_.end()) return false;
   const Trace& trace = found->second;
@@ -139,4 +140,4 @@ bool WriteJournal::Knows(const OverlayToken& token, const WriteHandle::Inode& in
          version.mtime_ns <= trace.written_ns + kTickNs;
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

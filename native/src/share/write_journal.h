@@ -12,7 +12,7 @@
 #include "core/fd.h"
 #include "share/write_handle.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // Records what puts do to a folder's files, in the machine's own byte order:
 //
@@ -30,11 +30,11 @@ class WriteJournal {
   // version. Ends: when nothing more is written.
   void Begins(const OverlayToken& token, const WriteHandle::Inode& inode);
   void Writes(const OverlayToken& token);
-  void Leaves(const OverlayToken& token, const FileVersion& version);
-  void Ends(const OverlayToken& token, const FileVersion& version);
+  void Leaves(const OverlayToken& token, const disk::FileVersion& version);
+  void Ends(const OverlayToken& token, const disk::FileVersion& version);
 
   // Whether a file in this version is as the earlier process left it for this overlay, finished or not.
-  bool Knows(const OverlayToken& token, const WriteHandle::Inode& inode, const FileVersion& version) const;
+  bool Knows(const OverlayToken& token, const WriteHandle::Inode& inode, const disk::FileVersion& version) const;
 
  private:
   struct Record {
@@ -45,8 +45,8 @@ class WriteJournal {
   // The records of one overlay.
   struct Trace {
     WriteHandle::Inode inode{};
-    int64_t begun_ns = 0, written_ns = 0;     // of the clock
-    std::optional<FileVersion> left, before;  // the last two
+    int64_t begun_ns = 0, written_ns = 0;           // of the clock
+    std::optional<disk::FileVersion> left, before;  // the last two
     bool ended = true;
   };
 
@@ -63,4 +63,4 @@ class WriteJournal {
   uint64_t records_ = 0;
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

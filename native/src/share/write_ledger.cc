@@ -14,11 +14,12 @@
 #include "share/call_error.h"
 #include "share/folder_writes.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
 using core::Status;
+using disk::FileVersion;
 
 // Non-blocking: it may be a pipe.
 constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -32,7 +33,7 @@ core::Fd OpenOwn(int parent, const std::string& name) {
     return core::Fd();
   }
   if (fchmodat(parent, name.c_str(), (what.st_mode & 0777) | S_IWUSR, AT_SYMLINK_NOFOLLOW) != 0) return core::Fd();
-  core::Fd fd(OpenWhenFree(parent, name, kFlags));
+  core::Fd fd(disk::OpenWhenFree(parent, name, kFlags));
   struct stat opened;
   const bool same = fd.valid() && fstat(fd.get(), &opened) == 0 && opened.st_ino == what.st_ino;
   if (same && fchmod(fd.get(), what.st_mode & 0777) == 0) return fd;
@@ -44,11 +45,11 @@ Status OpenToWrite(const ServedFolder& folder, std::string_view path, WriteHandl
   if (!IsSharePath(path)) return Status::Of(Code::kPathRefused);
   if (!folder.only.empty() && path != folder.only) return Status::Of(Code::kSourceMissing);
   core::Fd own;
-  Status status = OpenFolder(folder.path, &own);
-  if (status.ok()) status = OpenParentBeneath(own.get(), path, &place->parent, &place->name);
+  Status status = disk::OpenFolder(folder.path, &own);
+  if (status.ok()) status = disk::OpenParentBeneath(own.get(), path, &place->parent, &place->name);
   if (!status.ok()) return status.code == Code::kSourceMissing ? status : AsCall(status);
   const int parent = place->parent.get();
-  place->file = core::Fd(OpenWhenFree(parent, place->name, kFlags));
+  place->file = core::Fd(disk::OpenWhenFree(parent, place->name, kFlags));
   if (!place->file.valid() && errno == EACCES) place->file = OpenOwn(parent, place->name);
   if (!place->file.valid())
     return errno == ENOENT ? Status::FromErrno(Code::kSourceMissing) : Status::FromErrno(Code::kCallFailed);
@@ -70,7 +71,7 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   if (const Status status = OpenToWrite(folder, path, &place); !status.ok()) return status;
   {
     const LockTable::Pause pause = locks ? locks->PauseFor(place.inode) : LockTable::Pause();
-    if (pause.is_shared() || WriteGuard::IsLocked(place.file.get(), pause.others())) return CallError(EBUSY);
+    if (pause.is_shared() || platform::WriteGuard::IsLocked(place.file.get(), pause.others())) return CallError(EBUSY);
   }
   const int of = place.file.get();  // valid while `opened` is not closed, and only we know it yet
   const auto opened = std::make_shared<WriteHandle>(std::move(place), base.token, base.keep, journal_, locks);
@@ -79,7 +80,7 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   // The previous writer of this file has finished by now.
   struct stat now;
   if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
-  if (!MayChangeLocked(base, opened->inode, {static_cast<uint64_t>(now.st_size), MtimeNs(now)}))
+  if (!MayChangeLocked(base, opened->inode, {static_cast<uint64_t>(now.st_size), platform::MtimeNs(now)}))
     return Status::Of(Code::kSourceChanged);
   open_.emplace(base.token, Opened{opened, base});
   writers_.emplace(opened->inode, base.token);
@@ -136,4 +137,4 @@ void WriteLedger::Leave(const std::shared_ptr<WriteHandle>& file, const std::opt
   used_.pop_back();
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -17,11 +17,11 @@
 #include "share/write_handle.h"
 #include "share/write_journal.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // The base of a put (PROTOCOL 11.2).
 struct PutBase {
-  std::optional<FileVersion> version;  // none: any content
+  std::optional<disk::FileVersion> version;  // none: any content
   OverlayToken token{};
   uint64_t keep = 0;  // the first bytes of it that remain valid
 };
@@ -50,7 +50,7 @@ class WriteLedger {
   // How many overlays are remembered: the most recent ones.
   static constexpr size_t kMostOverlays = 16384;
   struct DirtyFile {
-    FileVersion left;
+    disk::FileVersion left;
     std::list<OverlayToken>::iterator used;
   };
 
@@ -59,9 +59,9 @@ class WriteLedger {
     PutBase base;
   };
 
-  bool MayChangeLocked(const PutBase& base, const WriteHandle::Inode& inode, const FileVersion& version) const;
+  bool MayChangeLocked(const PutBase& base, const WriteHandle::Inode& inode, const disk::FileVersion& version) const;
   std::shared_ptr<WriteHandle> OpenOf(const OverlayToken& token);
-  void Leave(const std::shared_ptr<WriteHandle>& file, const std::optional<FileVersion>& left);
+  void Leave(const std::shared_ptr<WriteHandle>& file, const std::optional<disk::FileVersion>& left);
 
   const std::shared_ptr<WriteJournal> journal_;
   const std::shared_ptr<LockRoom> lock_room_ = std::make_shared<LockRoom>();
@@ -72,4 +72,4 @@ class WriteLedger {
   std::list<OverlayToken> used_;  // most recently used first
 };
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 
 // A guest's write to a file on a lane of a share (PROTOCOL 11.2). The handle comes from an OpenWrite of this session;
 // the bytes are the rest of the frame.
@@ -98,4 +98,4 @@ inline core::Status StatusOf(Written::Outcome outcome) {
   return core::Status::Of(core::Code::kCallFailed, EIO);
 }
 
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -69,9 +69,9 @@ TEST_F(BenchTest, MovesEveryByteOverLoopback) {
 }
 
 TEST_F(BenchTest, ARoundTripNeedsAListener) {
-  std::shared_ptr<stream::Listener> listener;
-  ASSERT_TRUE(stream::Listener::Open(
-                  {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener)
+  std::shared_ptr<net::Listener> listener;
+  ASSERT_TRUE(net::Listener::Open(
+                  {.host = "127.0.0.1"}, [](net::Incoming) {}, &listener)
                   .ok());
   const uint16_t port = listener->port();
   EXPECT_TRUE(MeasureRoundTrip("127.0.0.1", port, going_, &figure_).ok());
@@ -104,7 +104,7 @@ TEST_P(GeneratedTest, IsSentAndKeptOrCounted) {
   ASSERT_TRUE(pair.Run());
   EXPECT_TRUE(pair.sent_problems.empty() && pair.received_problems.empty());
   EXPECT_EQ(pair.placed, 2U);
-  const stream::ReceiveProgress progress = pair.receiver->progress();
+  const receive::ReceiveProgress progress = pair.receiver->progress();
   EXPECT_EQ(progress.bytes, 2 * kSomeBytes);
   EXPECT_EQ(progress.placed_bytes, 2 * kSomeBytes);
   EXPECT_FALSE(test::fs::exists(folder.path() / "out" / "counted"));

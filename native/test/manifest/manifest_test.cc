@@ -8,7 +8,7 @@
 #include "manifest/vectors_json.h"
 
 // PROTOCOL 6, with the test vectors of packages/protocol.
-namespace keibi::stream {
+namespace keibi::manifest {
 namespace {
 
 using core::Code;
@@ -174,4 +174,4 @@ TEST(EntryTable, HandsOutWhatWasAppendedPageByPage) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::manifest

@@ -8,8 +8,8 @@
 namespace keibi::mount {
 namespace {
 
-using stream::Entry;
-using stream::EntryType;
+using manifest::Entry;
+using manifest::EntryType;
 using Known = InodeTable::Known;
 using Change = ChangeNotices::Change;
 

@@ -15,8 +15,8 @@
 namespace keibi::mount {
 namespace {
 
-using stream::CacheFile;
-using stream::kCacheBlockBytes;
+using remote::CacheFile;
+using remote::kCacheBlockBytes;
 
 TEST(MountRanges, AreASetOfBytes) {
   std::mt19937 random(7);
@@ -56,7 +56,7 @@ TEST(MountConflictName, StandsBesideTheOtherWithItsEnding) {
   for (int i = 0; i < 125; i++) umlauts += "ä";
   const std::string cut = name(umlauts + ".txt", 3);
   EXPECT_LE(cut.size(), 255U);
-  EXPECT_TRUE(stream::IsUtf8(cut));
+  EXPECT_TRUE(manifest::IsUtf8(cut));
   EXPECT_TRUE(cut.ends_with("ä (conflict 2026-01-31 me 3).txt"));
 }
 
@@ -99,7 +99,7 @@ class OverlayFileTest : public testing::Test {
       draft_->AddContent(missing.of, content);
     }
     for (uint32_t block = missing.first; block < missing.end; block++) {
-      const std::string bytes = there_.substr(uint64_t{block} * kCacheBlockBytes, kCacheBlockBytes);
+      const std::string bytes = there_.substr(uint64_t{block} * remote::kCacheBlockBytes, remote::kCacheBlockBytes);
       ASSERT_TRUE(content->Write(block, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()).ok());
     }
   }
@@ -139,7 +139,7 @@ class OverlayFileTest : public testing::Test {
 };
 
 TEST_F(OverlayFileTest, IsWhatWasWrittenOverWhatIsThere) {
-  Begin(test::Content(3 * kCacheBlockBytes + 10));
+  Begin(test::Content(3 * remote::kCacheBlockBytes + 10));
   Write(70'000, "new");
   EXPECT_EQ(Read(69'990, 30), here_.substr(69'990, 30));
   Truncate(70'001);
@@ -191,15 +191,16 @@ TEST_F(OverlayFileTest, APutIsNotOnTheDiskUntilOneSaysSo) {
 }
 
 TEST_F(OverlayFileTest, KnowsWhatItHasSeenWhenItBecomesAnother) {
-  Begin(test::Content(3 * kCacheBlockBytes));
-  Read(kCacheBlockBytes, 1);
+  Begin(test::Content(3 * remote::kCacheBlockBytes));
+  Read(remote::kCacheBlockBytes, 1);
   Write(5, "ours");
   const std::string copy(here_.size() - 10, 't');
   ASSERT_EQ(draft_->MoveTo({copy.size(), 9}, true), 0);
   std::string expected = copy;
   expected.resize(here_.size());
   expected.replace(5, 4, "ours");
-  expected.replace(kCacheBlockBytes, kCacheBlockBytes, here_.substr(kCacheBlockBytes, kCacheBlockBytes));
+  expected.replace(remote::kCacheBlockBytes, remote::kCacheBlockBytes,
+                   here_.substr(remote::kCacheBlockBytes, remote::kCacheBlockBytes));
   there_ = copy;
   version_ = {copy.size(), 9};
   EXPECT_TRUE(Read(0, here_.size()) == expected);
@@ -212,7 +213,7 @@ class OverlayFileSteps : public OverlayFileTest, public testing::WithParamInterf
 // In any order of writes, truncations, and successful or failed puts, no data is lost or mixed.
 TEST_P(OverlayFileSteps, LeaveTheSameHereAndThere) {
   std::mt19937 random(static_cast<unsigned>(GetParam()));
-  constexpr uint64_t kMost = 5 * kCacheBlockBytes;
+  constexpr uint64_t kMost = 5 * remote::kCacheBlockBytes;
   Begin(test::Content(random() % kMost));
   Put put;
   bool putting = false;

@@ -12,8 +12,8 @@
 namespace keibi::mount {
 namespace {
 
-using stream::Entry;
-using stream::EntryType;
+using manifest::Entry;
+using manifest::EntryType;
 
 constexpr uint64_t kMost = uint64_t{4} << 20;
 

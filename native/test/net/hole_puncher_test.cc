@@ -8,7 +8,7 @@
 #include "net/socket.h"
 #include "served.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -110,7 +110,7 @@ TEST_F(HolePuncherTest, DialsFromThePortOfAListenerToOthers) {
                   {.host = "127.0.0.1"}, [&](Incoming in) { seen.Put(std::move(in)); }, &server)
                   .ok());
   Fd fd;
-  ASSERT_TRUE(stream::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &fd, listener_->port()).ok());
+  ASSERT_TRUE(net::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &fd, listener_->port()).ok());
   EXPECT_TRUE(Say(fd, "KEIBI-C1"));
   const auto incoming = seen.Take();
   ASSERT_TRUE(incoming.has_value());
@@ -118,7 +118,7 @@ TEST_F(HolePuncherTest, DialsFromThePortOfAListenerToOthers) {
   ExpectServed();  // as before
 
   Fd again;
-  const Status taken = stream::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &again, listener_->port());
+  const Status taken = net::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &again, listener_->port());
   EXPECT_EQ(taken.system_error, EADDRNOTAVAIL);  // two ports can have only one connection
 }
 
@@ -139,7 +139,7 @@ TEST_F(HolePuncherTest, DialsOnceOrUntilItsTimeIsOver) {
   ASSERT_EQ(bind(reserved.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
   const uint16_t port = PortOf(reserved);
   Fd fd;
-  EXPECT_EQ(stream::Dial("127.0.0.1", port, kPunchPatience, running_, &fd, 0).system_error, ECONNREFUSED);
+  EXPECT_EQ(net::Dial("127.0.0.1", port, kPunchPatience, running_, &fd, 0).system_error, ECONNREFUSED);
   EXPECT_EQ(DialThrough(0, "127.0.0.1", port, milliseconds(250), running_, &fd).code, Code::kPeerUnreachable);
   EXPECT_EQ(DialThrough(0, "127.0.0.1", port, kPunchPatience, true, &fd).code, Code::kCancelled);
   EXPECT_EQ(DialThrough(0, "no address", port, kPunchPatience, running_, &fd).system_error, EINVAL);
@@ -156,4 +156,4 @@ TEST_F(HolePuncherTest, IsForgottenWithTheListener) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -7,7 +7,7 @@
 #include "served.h"
 
 // PROTOCOL 5.1, over real sockets.
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -202,4 +202,4 @@ TEST_F(EarlyLaneTest, IsRefusedAtOnceWhereNoHandshakeHasBegun) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -12,7 +12,7 @@
 
 #include "served.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using test::Bytes;
@@ -270,4 +270,4 @@ TEST_F(ListenerTest, LetsGoOfAcceptorsWhenStopped) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "receive/transfer_pair.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using std::chrono::duration;
@@ -169,4 +169,4 @@ TEST_F(RateTest, HoldsBothSidesOfATransferOverAllLanes) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::net

@@ -6,7 +6,7 @@
 #include "net/socket.h"
 #include "relayed.h"
 
-namespace keibi::stream {
+namespace keibi::net {
 namespace {
 
 using core::Code;
@@ -126,15 +126,15 @@ TEST_F(RelayJoinTest, BlocksForALaneUntilTheOtherSideCame) {
   Dialler other = Show(7);
   const std::atomic<bool> stopped = false;
   core::Fd fd;
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
-  EXPECT_TRUE(stream::JoinRelay(fd.get(), TokenOf(7), kJoinPatience, stopped).ok());
+  ASSERT_TRUE(net::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
+  EXPECT_TRUE(JoinRelay(fd.get(), TokenOf(7), kJoinPatience, stopped).ok());
   EXPECT_EQ(other.Receive(1), kJoined);
 
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
-  EXPECT_EQ(stream::JoinRelay(fd.get(), TokenOf(8), milliseconds(50), stopped).code, Code::kHandshakeTimeout);
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
-  EXPECT_EQ(stream::JoinRelay(fd.get(), TokenOf(9), kJoinPatience, true).code, Code::kCancelled);
+  ASSERT_TRUE(net::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
+  EXPECT_EQ(JoinRelay(fd.get(), TokenOf(8), milliseconds(50), stopped).code, Code::kHandshakeTimeout);
+  ASSERT_TRUE(net::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
+  EXPECT_EQ(JoinRelay(fd.get(), TokenOf(9), kJoinPatience, true).code, Code::kCancelled);
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::net

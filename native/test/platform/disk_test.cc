@@ -16,7 +16,7 @@
 #include "disk_tree.h"
 #include "platform/write_at.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 class WriteBehindTest : public testing::Test {
@@ -87,4 +87,4 @@ TEST(WriteZerosTest, SaysThatItCannot) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::platform

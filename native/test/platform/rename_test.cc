@@ -9,7 +9,7 @@
 #include "core/fd.h"
 #include "disk_tree.h"
 
-namespace keibi::stream {
+namespace keibi::platform {
 namespace {
 
 using test::fs::exists;
@@ -63,4 +63,4 @@ TEST_P(RenameTest, SaysThatThereIsNothingToRename) {
 INSTANTIATE_TEST_SUITE_P(BothWays, RenameTest, testing::Values(&RenameNew, &RenameNewByLink));
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::platform

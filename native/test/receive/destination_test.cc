@@ -7,10 +7,12 @@
 #include "platform/write_at.h"
 #include "receive/collision_name.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
+using manifest::Entry;
+using manifest::EntryType;
 
 TEST(CollisionName, PutsTheNumberBeforeTheExtension) {
   EXPECT_EQ(CollisionName("photo.jpg", 2), "photo (2).jpg");
@@ -30,7 +32,7 @@ TEST(CollisionName, ShortensBetweenCharactersToFit) {
       const std::string shorter = CollisionName(name, 1);
       EXPECT_LE(shorter.size(), core::kMaxNameBytes);
       EXPECT_GT(shorter.size(), core::kMaxNameBytes - 8);
-      EXPECT_TRUE(IsUtf8(shorter)) << shorter;
+      EXPECT_TRUE(manifest::IsUtf8(shorter)) << shorter;
     }
   }
 }
@@ -45,7 +47,8 @@ class DestinationTest : public testing::Test {
   }
   void TearDown() override { staging_.Close(); }
 
-  uint32_t Append(EntryType type, const std::string& name, uint32_t parent = kTop, const std::string& target = "") {
+  uint32_t Append(EntryType type, const std::string& name, uint32_t parent = manifest::kTop,
+                  const std::string& target = "") {
     Entry entry;
     entry.type = type;
     entry.mode = type == EntryType::kDirectory ? 0755 : 0644;
@@ -83,8 +86,8 @@ class DestinationTest : public testing::Test {
     core::Fd fd;
     const std::string staged = "s-" + std::to_string(index);
     EXPECT_TRUE(staging_.Create(staged, 0644, &fd).ok());
-    EXPECT_TRUE(WriteAt(fd.get(), reinterpret_cast<const uint8_t*>("new"), 3, 0).ok());
-    EXPECT_TRUE(SetMtime(fd.get(), kMtime).ok());
+    EXPECT_TRUE(platform::WriteAt(fd.get(), reinterpret_cast<const uint8_t*>("new"), 3, 0).ok());
+    EXPECT_TRUE(platform::SetMtime(fd.get(), kMtime).ok());
     const Code code = destination_->Place(index, At(index), staging_, staged).code;
     if (code != Code::kOk) staging_.Remove(staged);
     return code;
@@ -94,7 +97,7 @@ class DestinationTest : public testing::Test {
 
   static constexpr uint64_t kLarge = 4 * core::kChunkBytes;
   static constexpr int64_t kMtime = 1'600'000'000'123'456'789;
-  EntryTable table_;
+  manifest::EntryTable table_;
   test::Folder folder_;
   std::unique_ptr<Destination> destination_;
   Collision policy_ = Collision::kRename;
@@ -190,7 +193,7 @@ TEST_F(DestinationTest, NeverReplacesWhatAppearedAfterItLooked) {
 
 TEST_F(DestinationTest, KnowsWhatIsUpToDateBySizeAndMtime) {
   Open(Collision::kSkip);
-  const uint32_t file = Append(EntryType::kFile, "a"), link = Append(EntryType::kSymlink, "l", kTop, "to");
+  const uint32_t file = Append(EntryType::kFile, "a"), link = Append(EntryType::kSymlink, "l", manifest::kTop, "to");
   Write("a", "any");
   test::SetMtime(folder_ / "a", kMtime);
   test::fs::create_symlink("to", folder_ / "l");
@@ -219,8 +222,8 @@ TEST_F(DestinationTest, DoesNotTakeAFileForUpToDateThatHasAHoleWhereTheSendersHa
 
 TEST_F(DestinationTest, NeverFollowsASymlinkThatStandsForADirectory) {
   for (const Collision policy : {Collision::kSkip, Collision::kOverwrite, Collision::kAsk, Collision::kRename}) {
-    table_.~EntryTable();
-    new (&table_) EntryTable();
+    std::destroy_at(&table_);
+    std::construct_at(&table_);
     staging_.Close();
     Open(policy);
     test::Folder elsewhere;
@@ -268,7 +271,7 @@ TEST_F(DestinationTest, MergesIntoADirectoryAndMovesAsideForAFile) {
 
 TEST_F(DestinationTest, PlacesASymlinkAsItIsAndLeavesNothingBehind) {
   Open(Collision::kSkip);
-  const uint32_t link = Append(EntryType::kSymlink, "l", kTop, "../../etc/passwd");
+  const uint32_t link = Append(EntryType::kSymlink, "l", manifest::kTop, "../../etc/passwd");
   EXPECT_EQ(MakeSymlink(link), Code::kOk);
   EXPECT_EQ(test::fs::read_symlink(folder_ / "l"), "../../etc/passwd");
   EXPECT_EQ(test::MtimeOf(folder_ / "l"), kMtime);
@@ -286,4 +289,4 @@ TEST_F(DestinationTest, MakesTheFolderAndThoseAboveIt) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -9,7 +9,7 @@
 
 // --durable: no file gets its name before it is safe. The test observes the system calls that matter: the definitions
 // at the end of this file replace the C library's in the whole test program.
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 // The synced files, and the files that were renamed into place without a sync.
@@ -133,7 +133,7 @@ TEST_F(DurableTest, BringsATreeOverByteForByte) {
 TEST_F(DurableTest, LeavesWhatWasNotSafeYetToALaterRun) {
   {
     Pair cut(folder_ / "source", folder_ / "out",
-             {.send_budget = std::make_shared<RateBudget>(10 << 20), .durable = true});
+             {.send_budget = std::make_shared<net::RateBudget>(10 << 20), .durable = true});
     cut.Open();
     ASSERT_TRUE(cut.RunUntil([&] { return cut.receiver->progress().bytes > 0; }));
   }
@@ -179,19 +179,19 @@ void OnRename(int directory, const char* from) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive
 
 extern "C" {
 int fdatasync(int fd) {
-  keibi::stream::OnFileSync(fd);
+  keibi::receive::OnFileSync(fd);
   return static_cast<int>(syscall(SYS_fdatasync, fd));
 }
 int syncfs(int fd) noexcept {
-  keibi::stream::OnSystemSync();
+  keibi::receive::OnSystemSync();
   return static_cast<int>(syscall(SYS_syncfs, fd));
 }
 int renameat2(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) noexcept {
-  keibi::stream::OnRename(from_directory, from);
+  keibi::receive::OnRename(from_directory, from);
   return static_cast<int>(syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
 }
 }

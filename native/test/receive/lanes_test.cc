@@ -5,7 +5,7 @@
 #include "disk_tree.h"
 #include "receive/transfer_pair.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
@@ -25,7 +25,7 @@ class LanesTest : public testing::Test {
 
   // Slow enough to cut a lane in the middle.
   static test::PairOptions Slow(uint32_t lanes) {
-    return {.lanes = lanes, .send_budget = std::make_shared<RateBudget>(60 << 20), .repair = true};
+    return {.lanes = lanes, .send_budget = std::make_shared<net::RateBudget>(60 << 20), .repair = true};
   }
 
   void ExpectSameTree() { EXPECT_EQ(test::Listing(Out() / "source"), test::Listing(Source())); }
@@ -94,7 +94,7 @@ TEST_F(LanesTest, TheReceiverIsNotBelievedMoreThanWasSent) {
   Pair pair(Source(), Out(), Slow(1));
   pair.Open();
   ASSERT_TRUE(Reaches(&pair, 1));
-  SendLanes& lanes = pair.sender->lanes();
+  send::SendLanes& lanes = pair.sender->lanes();
   EXPECT_TRUE(lanes.Acknowledge(0, 1).ok());
   EXPECT_EQ(lanes.Acknowledge(0, 1'000'000).code, Code::kHandshakeMalformed);
   EXPECT_EQ(lanes.Close(0, 1'000'000).code, Code::kHandshakeMalformed);
@@ -114,4 +114,4 @@ TEST_F(LanesTest, ALaneThatWasClosedBeforeItCameIsRefused) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -10,7 +10,7 @@
 #include "manifest/bitmap.h"
 
 // Resume (PROTOCOL 7): what is trusted from an earlier run, and what never is.
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
@@ -58,23 +58,23 @@ class PartTest : public testing::Test {
 
 TEST(Bitmap, CountsWhatItHoldsAndIgnoresPadding) {
   const uint8_t bytes[] = {0xFF, 0xFF};
-  const Bitmap all(9, bytes);
+  const manifest::Bitmap all(9, bytes);
   EXPECT_TRUE(all.complete());
   EXPECT_EQ(all.held(), 9u);
-  Bitmap some(9);
+  manifest::Bitmap some(9);
   EXPECT_TRUE(some.Set(8));
   EXPECT_FALSE(some.Set(8));
   EXPECT_EQ(some.bytes(), (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(some.NextMissing(0), 0u);
   EXPECT_EQ(some.NextMissing(8), 9u);
-  EXPECT_TRUE(Bitmap(0).complete());
+  EXPECT_TRUE(manifest::Bitmap(0).complete());
 }
 
 TEST(Bitmap, CountsTheChunksOfTheLongestFileWithoutOverflow) {
-  EXPECT_EQ(ChunksOf(kMaxChunkedBytes), UINT32_MAX);
-  EXPECT_EQ(ChunksOf(0), 0u);
-  EXPECT_EQ(ChunksOf(1), 1u);
-  EXPECT_EQ(ChunksOf(core::kChunkBytes + 1), 2u);
+  EXPECT_EQ(manifest::ChunksOf(manifest::kMaxChunkedBytes), UINT32_MAX);
+  EXPECT_EQ(manifest::ChunksOf(0), 0u);
+  EXPECT_EQ(manifest::ChunksOf(1), 1u);
+  EXPECT_EQ(manifest::ChunksOf(core::kChunkBytes + 1), 2u);
 }
 
 TEST_F(PartTest, TellsTheLastChunkOnceAndIgnoresRepeatedOnes) {
@@ -228,7 +228,7 @@ TEST_F(PartTest, IsBelievedAfterARestartOfTheMachineOnlyIfItWasSynced) {
 }
 
 TEST_F(PartTest, RefusesAFileThatTheDiskHasNoRoomForBeforeItTakesMemory) {
-  PartFile part(staging_, {"huge", kMaxChunkedBytes, 0, false});
+  PartFile part(staging_, {"huge", manifest::kMaxChunkedBytes, 0, false});
   Written written;
   EXPECT_EQ(part.Write(UINT32_MAX - 2, Data(content_, 0), core::kChunkBytes, &written).code, Code::kDiskFull);
   EXPECT_EQ(part.held().bytes().capacity(), 0u);
@@ -317,4 +317,4 @@ TEST_F(PartTest, StagingIsSharedByNoTwoOfManyThatComeAndGoAtOnce) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -7,10 +7,11 @@
 #include "disk_tree.h"
 
 // The limits of the parts that a sender can make a receiver keep.
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
+using manifest::Entry;
 
 constexpr uint64_t kLargeBytes = 2 * core::kChunkBytes;
 
@@ -28,7 +29,7 @@ class PartFilesTest : public testing::Test {
   // Adds `count` wanted files of `bytes` to the table.
   void Offer(uint32_t count, uint64_t bytes) {
     std::vector<uint8_t> page;
-    for (uint32_t i = 0; i < count; i++) AppendEntry(&page, FileOf(i, bytes));
+    for (uint32_t i = 0; i < count; i++) manifest::AppendEntry(&page, FileOf(i, bytes));
     ASSERT_TRUE(table_.AddPage(page.data(), page.size(), 0, count).ok());
     ledger_.Resize(count);
     for (uint32_t i = 0; i < count; i++) ledger_.Want(i);
@@ -37,7 +38,7 @@ class PartFilesTest : public testing::Test {
     static thread_local std::string name;
     name = "file" + std::to_string(index);
     Entry entry;
-    entry.type = EntryType::kFile;
+    entry.type = manifest::EntryType::kFile;
     entry.mode = 0644;
     entry.name = name;
     entry.size = bytes;
@@ -53,7 +54,7 @@ class PartFilesTest : public testing::Test {
 
   test::Folder folder_;
   core::Fd destination_;
-  EntryTable table_;
+  manifest::EntryTable table_;
   Staging staging_;
   ReceiveLedger ledger_{false, [] {}};
   PartFiles parts_{table_, staging_, ledger_};
@@ -107,4 +108,4 @@ TEST_F(PartFilesTest, ContinuesThePartOfAnEarlierRun) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -13,7 +13,7 @@
 
 #include "core/fd.h"
 
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
@@ -32,16 +32,16 @@ class PipeOutputTest : public testing::Test {
     output_.emplace(write_.get(), &ledger_, stopped_);
   }
 
-  static Entry FileOf(uint64_t size) {
-    Entry entry;
-    entry.type = EntryType::kFile;
+  static manifest::Entry FileOf(uint64_t size) {
+    manifest::Entry entry;
+    entry.type = manifest::EntryType::kFile;
     entry.size = size;
     entry.sparse = true;
     return entry;
   }
   Code Append(uint32_t index, uint64_t offset, const std::string& bytes, uint64_t size) {
-    const Segment segment{index, 0, offset, static_cast<uint32_t>(bytes.size()),
-                          reinterpret_cast<const uint8_t*>(bytes.data())};
+    const manifest::Segment segment{index, 0, offset, static_cast<uint32_t>(bytes.size()),
+                                    reinterpret_cast<const uint8_t*>(bytes.data())};
     return output_->Append(segment, FileOf(size)).code;
   }
   std::string ReadSome() const {
@@ -66,7 +66,7 @@ TEST_F(PipeOutputTest, WritesFilesOneAfterAnother) {
 }
 
 TEST_F(PipeOutputTest, WritesAHoleAsZeros) {
-  ASSERT_EQ(output_->Append({0, kHole, 0, 1}, FileOf(5)).code, Code::kOk);
+  ASSERT_EQ(output_->Append({0, manifest::kHole, 0, 1}, FileOf(5)).code, Code::kOk);
   EXPECT_EQ(ReadSome(), std::string(5, '\0'));
   EXPECT_EQ(ledger_.StateOf(0), State::kDone);
 }
@@ -87,4 +87,4 @@ TEST_F(PipeOutputTest, EndsWhenTheJobStopsWhileThePipeIsFull) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
@@ -79,4 +79,4 @@ TEST_F(ReceiveLedgerTest, CountsSkippedAndResumedBytesAsProgress) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -10,11 +10,13 @@
 #include "served.h"
 
 // A peer breaks the rules (PROTOCOL 5.2, 7): its lane ends with the code, and nothing is placed.
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
 using frame::Role;
+using manifest::EntryType;
+using manifest::Segment;
 using test::Bytes;
 
 constexpr uint64_t kLarge = 2 * core::kChunkBytes + 5;
@@ -49,17 +51,17 @@ class RefusalTest : public test::ServedTest {
 
   test::fs::path out() const { return folder_ / "out"; }
   void Append(EntryType type, const std::string& name, uint64_t size, bool sparse = false) {
-    Entry entry;
+    manifest::Entry entry;
     entry.type = type;
     entry.mode = 0755;
     entry.name = name;
     entry.size = size;
     entry.sparse = sparse;
-    AppendEntry(&page_, entry);
+    manifest::AppendEntry(&page_, entry);
     count_++;
   }
   test::Lane NextLane() {
-    const ExpectedLanes session{kSession, test::KeyOf(4), kSuite, Role::kInitiator};
+    const net::ExpectedLanes session{kSession, test::KeyOf(4), kSuite, Role::kInitiator};
     EXPECT_TRUE(job_->lanes().Add("127.0.0.1", listener_->port(), next_lane_++, session, std::nullopt).ok());
     return std::move(*lanes_->inbox.Take());
   }
@@ -76,12 +78,13 @@ class RefusalTest : public test::ServedTest {
     AppendSegment(&plaintext, entry, offset, data, flags);
     return plaintext;
   }
-  static void AppendHole(Bytes* plaintext, uint32_t entry, uint64_t offset, uint32_t chunks, uint8_t flags = kHole) {
+  static void AppendHole(Bytes* plaintext, uint32_t entry, uint64_t offset, uint32_t chunks,
+                         uint8_t flags = manifest::kHole) {
     const size_t at = plaintext->size();
     plaintext->resize(at + Segment::kHeaderBytes);
     Segment{entry, flags, offset, chunks}.WriteHeader(plaintext->data() + at);
   }
-  static Bytes HoleOf(uint32_t entry, uint64_t offset, uint32_t chunks, uint8_t flags = kHole) {
+  static Bytes HoleOf(uint32_t entry, uint64_t offset, uint32_t chunks, uint8_t flags = manifest::kHole) {
     Bytes plaintext{1};
     AppendHole(&plaintext, entry, offset, chunks, flags);
     return plaintext;
@@ -89,7 +92,7 @@ class RefusalTest : public test::ServedTest {
   static void Send(test::Lane* lane, const Bytes& plaintext) {
     const Bytes frame = test::Seal(lane->sealer.get(), plaintext);
     for (size_t done = 0; done < frame.size();) {
-      const ssize_t sent = send(lane->fd.get(), frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
+      const ssize_t sent = ::send(lane->fd.get(), frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
       if (sent <= 0) return;  // the receiver has ended the lane
       done += static_cast<size_t>(sent);
     }
@@ -102,7 +105,7 @@ class RefusalTest : public test::ServedTest {
       bell_.Wait(std::chrono::milliseconds(5));
       const ReceiveNews news = job_->TakeNews();
       complete_ = complete_ || news.complete;
-      for (const LaneEnd& end : news.lanes_ended) closed_.push_back(end.status);
+      for (const net::LaneEnd& end : news.lanes_ended) closed_.push_back(end.status);
       problems_.insert(problems_.end(), news.problems.begin(), news.problems.end());
     }
     return done();
@@ -152,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BrokenSegment,
     testing::Values(Broken{"OfADirectory", Code::kHandshakeMalformed, 0, 0, 3, 0},
                     Broken{"OfNoEntry", Code::kHandshakeMalformed, 7, 0, 3, 0},
-                    Broken{"OfTheTop", Code::kHandshakeMalformed, kTop, 0, 3, 0},
+                    Broken{"OfTheTop", Code::kHandshakeMalformed, manifest::kTop, 0, 3, 0},
                     Broken{"OfAFileNotAskedFor", Code::kHandshakeMalformed, 4, 0, 4, 0},
                     Broken{"WithAStreamsFlag", Code::kHandshakeMalformed, 1, 0, 3, 1},
                     Broken{"WithAnUnknownFlag", Code::kHandshakeMalformed, 3, 0, 3, 4},
@@ -177,7 +180,7 @@ struct BrokenHole {
   uint32_t entry;
   uint64_t offset;
   uint32_t chunks;
-  uint8_t flags = kHole;
+  uint8_t flags = manifest::kHole;
   size_t bytes = 0;
 };
 
@@ -193,23 +196,24 @@ TEST_P(BrokenHoleSegment, EndsTheLane) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenHoleSegment,
-    testing::Values(BrokenHole{"OfADenseFile", Code::kHandshakeMalformed, 2, 0, 1},
-                    BrokenHole{"OfASmallFile", Code::kHandshakeMalformed, 1, 0, 1},
-                    BrokenHole{"OfAStream", Code::kHandshakeMalformed, 3, 0, 1},
-                    BrokenHole{"OfADirectory", Code::kHandshakeMalformed, 0, 0, 1},
-                    BrokenHole{"ThatEndsAStream", Code::kHandshakeMalformed, 3, 0, 1, kHole | kEndOfStream},
-                    BrokenHole{"WithAStreamsFlag", Code::kHandshakeMalformed, 6, 0, 1, kHole | kEndOfStream},
-                    BrokenHole{"WithAByte", Code::kHandshakeMalformed, 6, 0, 1, kHole, 1},
-                    BrokenHole{"WithAChunk", Code::kHandshakeMalformed, 6, 0, 1, kHole, kChunk},
-                    BrokenHole{"OfNoChunks", Code::kSizeMismatch, 6, 0, 0},
-                    BrokenHole{"OneChunkTooLong", Code::kSizeMismatch, 6, 0, 4},
-                    BrokenHole{"TooLongForWhereItBegins", Code::kSizeMismatch, 6, kChunk, 3},
-                    BrokenHole{"OfItsBytes", Code::kSizeMismatch, 6, 0, kChunk},
-                    BrokenHole{"OverTheLimit", Code::kSizeMismatch, 6, 0, core::kMaxHoleChunks + 1},
-                    BrokenHole{"OfAllChunksThereAre", Code::kSizeMismatch, 6, 0, UINT32_MAX},
-                    BrokenHole{"BetweenChunks", Code::kSizeMismatch, 6, 1, 1},
-                    BrokenHole{"BehindTheEnd", Code::kSizeMismatch, 6, 3 * kChunk, 1},
-                    BrokenHole{"FarBehindTheEnd", Code::kSizeMismatch, 6, uint64_t{1} << 60, 1}),
+    testing::Values(
+        BrokenHole{"OfADenseFile", Code::kHandshakeMalformed, 2, 0, 1},
+        BrokenHole{"OfASmallFile", Code::kHandshakeMalformed, 1, 0, 1},
+        BrokenHole{"OfAStream", Code::kHandshakeMalformed, 3, 0, 1},
+        BrokenHole{"OfADirectory", Code::kHandshakeMalformed, 0, 0, 1},
+        BrokenHole{"ThatEndsAStream", Code::kHandshakeMalformed, 3, 0, 1, manifest::kHole | manifest::kEndOfStream},
+        BrokenHole{"WithAStreamsFlag", Code::kHandshakeMalformed, 6, 0, 1, manifest::kHole | manifest::kEndOfStream},
+        BrokenHole{"WithAByte", Code::kHandshakeMalformed, 6, 0, 1, manifest::kHole, 1},
+        BrokenHole{"WithAChunk", Code::kHandshakeMalformed, 6, 0, 1, manifest::kHole, kChunk},
+        BrokenHole{"OfNoChunks", Code::kSizeMismatch, 6, 0, 0},
+        BrokenHole{"OneChunkTooLong", Code::kSizeMismatch, 6, 0, 4},
+        BrokenHole{"TooLongForWhereItBegins", Code::kSizeMismatch, 6, kChunk, 3},
+        BrokenHole{"OfItsBytes", Code::kSizeMismatch, 6, 0, kChunk},
+        BrokenHole{"OverTheLimit", Code::kSizeMismatch, 6, 0, core::kMaxHoleChunks + 1},
+        BrokenHole{"OfAllChunksThereAre", Code::kSizeMismatch, 6, 0, UINT32_MAX},
+        BrokenHole{"BetweenChunks", Code::kSizeMismatch, 6, 1, 1},
+        BrokenHole{"BehindTheEnd", Code::kSizeMismatch, 6, 3 * kChunk, 1},
+        BrokenHole{"FarBehindTheEnd", Code::kSizeMismatch, 6, uint64_t{1} << 60, 1}),
     [](const auto& info) { return info.param.name; });
 
 // A sender may begin any number of sparse files; the receiver's memory for them stays bounded.
@@ -218,11 +222,11 @@ TEST_F(RefusalTest, EndsTheLaneThatBeginsMoreSparseFilesThanThereIsMemoryFor) {
   constexpr uint32_t kFiles = 40;
   for (uint32_t i = 0; i < kFiles; i++) {
     const std::string name = "huge " + std::to_string(i);
-    Entry entry;
+    manifest::Entry entry;
     entry.name = name;
     entry.size = core::kMaxSparseBytes;
     entry.sparse = true;
-    AppendEntry(&page, entry);
+    manifest::AppendEntry(&page, entry);
   }
   ReceivePlan plan;
   ASSERT_TRUE(job_->Plan(count_, kFiles, page.data(), page.size(), &plan).ok());
@@ -255,7 +259,7 @@ TEST_F(RefusalTest, WritesNothingOfAFrameWhoseLastSegmentIsWrong) {
 
 TEST_F(RefusalTest, TellsACutLaneFromOneThatSaidGoodbye) {
   const Bytes frame = test::Seal(lane_.sealer.get(), SegmentOf(kSmall, 0, Bytes(3)));
-  ASSERT_GT(send(lane_.fd.get(), frame.data(), frame.size() - 1, 0), 0);
+  ASSERT_GT(::send(lane_.fd.get(), frame.data(), frame.size() - 1, 0), 0);
   lane_.fd.Close();
   EXPECT_TRUE(Await([&] { return closed_.size() == 1; }));
   lane_ = NextLane();
@@ -288,7 +292,7 @@ TEST_F(RefusalTest, TakesEverySegmentOnceHoweverOftenItComes) {
     Send(&second, HoleOf(kSparse, 0, 3));  // and the present chunk stays
   }
   Send(SegmentOf(kStdin, 0, {'i', 'n'}));
-  Send(SegmentOf(kStdin, 2, {}, kEndOfStream));
+  Send(SegmentOf(kStdin, 2, {}, manifest::kEndOfStream));
   ASSERT_TRUE(Await([&] { return complete_; }));
   Send(&second, SegmentOf(kStdin, 0, {'m', 'o', 'r', 'e'}));
   Send(&second, {2});
@@ -312,7 +316,7 @@ TEST_F(RefusalTest, IgnoresWhatComesOfAnEntryThatTheSenderGaveUp) {
   job_->FailEntry(kSmall, /*keep_part=*/true);
   job_->FailEntry(kStdin, /*keep_part=*/true);
   job_->FailEntry(kDirectory, /*keep_part=*/true);
-  job_->FailEntry(kTop, /*keep_part=*/true);
+  job_->FailEntry(manifest::kTop, /*keep_part=*/true);
   Send(SegmentOf(kLargeFile, kChunk, Bytes(kChunk)));
   Send(SegmentOf(kSmall, 0, Bytes(3)));
   Send(SegmentOf(kSecondSmall, 0, Bytes(4)));
@@ -333,12 +337,12 @@ class AnswerTest : public testing::Test {
   void SetUp() override {
     test::WriteFile(folder_ / "small", "x");
     test::WriteFile(folder_ / "large", test::Content(kLarge));
-    std::vector<Root> roots{{(folder_ / "small").string(), "small"},
-                            {(folder_ / "large").string(), "large"},
-                            {folder_.path().string(), "d"}};
-    job_ = std::make_shared<SendJob>(SendOptions{roots, 0}, bell_.wake());
+    std::vector<send::Root> roots{{(folder_ / "small").string(), "small"},
+                                  {(folder_ / "large").string(), "large"},
+                                  {folder_.path().string(), "d"}};
+    job_ = std::make_shared<send::SendJob>(send::SendOptions{roots, 0}, bell_.wake());
     job_->Start();
-    for (SendNews news; !news.walked; news = job_->TakeNews()) bell_.Wait(std::chrono::milliseconds(5));
+    for (send::SendNews news; !news.walked; news = job_->TakeNews()) bell_.Wait(std::chrono::milliseconds(5));
   }
   void TearDown() override { job_->Stop(); }
   Code Answer(uint32_t first, uint32_t count, const Bytes& wanted,
@@ -348,7 +352,7 @@ class AnswerTest : public testing::Test {
 
   test::Folder folder_;
   test::Bell bell_;
-  std::shared_ptr<SendJob> job_;
+  std::shared_ptr<send::SendJob> job_;
 };
 
 TEST_F(AnswerTest, IsRefusedWhenItDoesNotFitWhatWasOffered) {
@@ -376,4 +380,4 @@ TEST_F(AnswerTest, IsTakenOnceForEveryEntry) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

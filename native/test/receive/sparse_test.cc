@@ -4,7 +4,7 @@
 #include "receive/transfer_pair.h"
 
 // Sparse files: holes are found, are sent without their zeros, and become holes again (PROTOCOL 5.2).
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
@@ -19,29 +19,29 @@ class HoleTest : public testing::Test {
   HoleTest() : dirs_(table_, {}, Code::kSourceUnreadable), sources_(table_, tops_, &dirs_) {}
 
   // A source file of kSparseBytes with data at these places, as the walk would find it.
-  std::unique_ptr<SourceFile> Offer(const std::vector<uint64_t>& places, bool sparse = true) {
+  std::unique_ptr<send::SourceFile> Offer(const std::vector<uint64_t>& places, bool sparse = true) {
     const auto path = folder_ / "file";
     test::WriteSparse(path, kSparseBytes, "data", places);
     tops_.push_back({path.string(), "file"});
-    Entry entry;
+    manifest::Entry entry;
     entry.name = tops_.back().name;
     entry.size = kSparseBytes;
     entry.mtime_ns = test::MtimeOf(path);
     entry.sparse = sparse;
     const uint32_t index = table_.Append(entry);
-    return std::make_unique<SourceFile>(index, entry);
+    return std::make_unique<send::SourceFile>(index, entry);
   }
-  uint32_t HoleAt(SourceFile* file, uint32_t chunk) {
+  uint32_t HoleAt(send::SourceFile* file, uint32_t chunk) {
     uint32_t chunks = 77;
     EXPECT_TRUE(file->FindHole(sources_, chunk, &chunks).ok());
     return chunks;
   }
 
   test::Folder folder_;
-  EntryTable table_;
-  std::vector<Root> tops_;
-  DirHandles dirs_;
-  Sources sources_;
+  manifest::EntryTable table_;
+  std::vector<send::Root> tops_;
+  disk::DirHandles dirs_;
+  send::Sources sources_;
 };
 
 TEST_F(HoleTest, IsFoundByWholeChunks) {
@@ -189,7 +189,7 @@ TEST_P(SparseTransfer, ArrivesEqualAndSparse) {
 TEST_P(SparseTransfer, ResumesWhereItWasInterrupted) {
   {
     Pair cut(folder_ / "source", folder_ / "out",
-             {.lanes = GetParam(), .send_budget = std::make_shared<RateBudget>(4 << 20)});
+             {.lanes = GetParam(), .send_budget = std::make_shared<net::RateBudget>(4 << 20)});
     cut.Open();
     ASSERT_TRUE(cut.RunUntil([&] { return cut.receiver->progress().bytes >= 12 * kChunkBytes; }));
   }
@@ -202,4 +202,4 @@ TEST_P(SparseTransfer, ResumesWhereItWasInterrupted) {
 INSTANTIATE_TEST_SUITE_P(Lanes, SparseTransfer, testing::Values(1, 4));
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -43,11 +43,11 @@ class Bell {
 struct PairOptions {
   uint32_t lanes = 1;
   aead::Suite suite = aead::Suite::kAes256Gcm;
-  stream::Collision collisions = stream::Collision::kRename;
-  std::shared_ptr<stream::RateBudget> send_budget = nullptr;
-  std::shared_ptr<stream::RateBudget> receive_budget = nullptr;
-  std::vector<stream::Root> generated = {};  // offered instead of the source
-  uint32_t discard = stream::kTop;           // an entry that the receiver only counts
+  receive::Collision collisions = receive::Collision::kRename;
+  std::shared_ptr<net::RateBudget> send_budget = nullptr;
+  std::shared_ptr<net::RateBudget> receive_budget = nullptr;
+  std::vector<send::Root> generated = {};  // offered instead of the source
+  uint32_t discard = manifest::kTop;       // an entry that the receiver only counts
   bool durable = false;
   bool repair = false;  // report ended lanes to the sender
 };
@@ -56,20 +56,19 @@ struct PairOptions {
 class Pair {
  public:
   Pair(const fs::path& source, const fs::path& out, PairOptions options = {}) : options_(options) {
-    EXPECT_TRUE(stream::Listener::Open(
-                    {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener_)
+    EXPECT_TRUE(net::Listener::Open(
+                    {.host = "127.0.0.1"}, [](net::Incoming) {}, &listener_)
                     .ok());
-    std::vector<stream::Root> roots = options.generated;
+    std::vector<send::Root> roots = options.generated;
     if (roots.empty()) roots.push_back({source.string(), source.filename().string()});
-    sender =
-        std::make_shared<stream::SendJob>(stream::SendOptions{std::move(roots), options.send_budget}, bell_.wake());
-    stream::ReceiveOptions receive;
+    sender = std::make_shared<send::SendJob>(send::SendOptions{std::move(roots), options.send_budget}, bell_.wake());
+    receive::ReceiveOptions receive;
     receive.out = out.string();
     receive.collisions = options.collisions;
     receive.report_placed = true;
     receive.budget = options.receive_budget;
     receive.durable = options.durable;
-    receiver = std::make_unique<stream::ReceiveJob>(std::move(receive), bell_.wake());
+    receiver = std::make_unique<receive::ReceiveJob>(std::move(receive), bell_.wake());
     listener_->Expect(Session(frame::Role::kResponder), sender);
   }
   ~Pair() {
@@ -78,7 +77,7 @@ class Pair {
     sender->Stop();
   }
 
-  stream::ExpectedLanes Session(frame::Role self) const { return {{1, 2, 3}, KeyOf(4), options_.suite, self}; }
+  net::ExpectedLanes Session(frame::Role self) const { return {{1, 2, 3}, KeyOf(4), options_.suite, self}; }
 
   void Open() {
     ASSERT_TRUE(receiver->Open().ok());
@@ -108,25 +107,25 @@ class Pair {
   bool RunToEnd() {
     const bool complete = RunUntil([this] { return complete_; });
     EXPECT_TRUE(receiver->Finish().ok());
-    for (const stream::EntryProblem& problem : receiver->TakeNews().problems) received_problems.push_back(problem);
+    for (const receive::EntryProblem& problem : receiver->TakeNews().problems) received_problems.push_back(problem);
     return complete;
   }
 
-  std::shared_ptr<stream::SendJob> sender;
-  std::unique_ptr<stream::ReceiveJob> receiver;
-  std::vector<stream::WalkProblem> sent_problems;
-  std::vector<stream::EntryProblem> received_problems;
-  std::vector<stream::LaneEnd> lanes_ended;  // at the receiver
-  std::vector<uint32_t> lanes_moved;         // by the sender
+  std::shared_ptr<send::SendJob> sender;
+  std::unique_ptr<receive::ReceiveJob> receiver;
+  std::vector<send::WalkProblem> sent_problems;
+  std::vector<receive::EntryProblem> received_problems;
+  std::vector<net::LaneEnd> lanes_ended;  // at the receiver
+  std::vector<uint32_t> lanes_moved;      // by the sender
   std::vector<uint32_t> restarted;
   size_t placed = 0;
 
  private:
   // True if it carried a page.
   bool Carry() {
-    const stream::SendNews sent = sender->TakeNews();
+    const send::SendNews sent = sender->TakeNews();
     for (const auto& page : sent.pages) {
-      stream::ReceivePlan plan;
+      receive::ReceivePlan plan;
       EXPECT_TRUE(receiver->Plan(page.first, page.count, page.bytes, page.size, &plan).ok());
       if (options_.discard - page.first < page.count) receiver->Discard(options_.discard);
       EXPECT_TRUE(sender->Answer(page.first, page.count, plan.wanted.data(), plan.wanted.size(), plan.partials).ok());
@@ -134,17 +133,17 @@ class Pair {
     }
     for (const auto& problem : sent.problems) {
       sent_problems.push_back(problem);
-      if (problem.entry != stream::kTop) receiver->FailEntry(problem.entry, /*keep_part=*/false);
+      if (problem.entry != manifest::kTop) receiver->FailEntry(problem.entry, /*keep_part=*/false);
     }
     if (sent.walked) receiver->EndOfPages();
-    const stream::ReceiveNews received = receiver->TakeNews();
+    const receive::ReceiveNews received = receiver->TakeNews();
     for (const auto& problem : received.problems) {
       received_problems.push_back(problem);
       sender->Drop(problem.entry);
     }
     placed += received.placed.size();
     complete_ = complete_ || received.complete;
-    for (const stream::LaneEnd& end : received.lanes_ended) {
+    for (const net::LaneEnd& end : received.lanes_ended) {
       lanes_ended.push_back(end);
       if (!options_.repair) continue;
       EXPECT_TRUE(sender->lanes().Close(end.lane, end.frames).ok());
@@ -156,7 +155,7 @@ class Pair {
   const PairOptions options_;
   Bell bell_;
   bool complete_ = false;
-  std::shared_ptr<stream::Listener> listener_;
+  std::shared_ptr<net::Listener> listener_;
 };
 
 }  // namespace keibi::test

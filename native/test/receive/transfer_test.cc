@@ -8,10 +8,11 @@
 #include "receive/transfer_pair.h"
 
 // Whole transfers in one process: disk, lanes over loopback, disk.
-namespace keibi::stream {
+namespace keibi::receive {
 namespace {
 
 using core::Code;
+using net::RateBudget;
 using test::Content;
 using test::Pair;
 using test::WriteFile;
@@ -75,7 +76,7 @@ TEST_P(TransferWays, BringATreeOverByteForByte) {
     EXPECT_EQ(pair.receiver->progress().bytes, pair.receiver->progress().placed_bytes);
     pair.sender->Finish();
     EXPECT_TRUE(pair.RunUntil([&] { return pair.lanes_ended.size() == way.lanes; }));
-    for (const LaneEnd& end : pair.lanes_ended) EXPECT_TRUE(end.status.ok());
+    for (const net::LaneEnd& end : pair.lanes_ended) EXPECT_TRUE(end.status.ok());
   }
   unsetenv("KD_REKEY_BYTES");
   ExpectSameTree();
@@ -180,9 +181,9 @@ TEST_F(TransferTest, CompletesWithoutWhatCannotBeRead) {
   Pair pair(Source(), Out());
   pair.Open();
   // The walk is over, but the answer is not yet given.
-  SendNews news;
+  send::SendNews news;
   while (!news.walked) {
-    SendNews more = pair.sender->TakeNews();
+    send::SendNews more = pair.sender->TakeNews();
     for (auto& page : more.pages) news.pages.push_back(page);
     news.walked = more.walked;
   }
@@ -257,4 +258,4 @@ TEST_F(TransferTest, LeavesNoDescriptorOpen) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::receive

@@ -12,7 +12,7 @@
 #include "core/fd.h"
 #include "disk_tree.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,4 +91,4 @@ TEST_F(BlockSignalTest, IsHeardInAnotherProcess) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -10,7 +10,7 @@
 
 #include "disk_tree.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
@@ -226,4 +226,4 @@ TEST_F(CacheFileTest, WhatIsNoWholePairIsNotKept) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -22,9 +22,9 @@ namespace keibi::test {
 // The guest's side of a share: a ReadJob with lanes to whatever the listener expects.
 class ReadGuest {
  public:
-  explicit ReadGuest(std::shared_ptr<stream::RateBudget> budget = nullptr) : job(std::move(budget), bell_.wake()) {
-    EXPECT_TRUE(stream::Listener::Open(
-                    {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener)
+  explicit ReadGuest(std::shared_ptr<net::RateBudget> budget = nullptr) : job(std::move(budget), bell_.wake()) {
+    EXPECT_TRUE(net::Listener::Open(
+                    {.host = "127.0.0.1"}, [](net::Incoming) {}, &listener)
                     .ok());
   }
   ~ReadGuest() {
@@ -32,14 +32,14 @@ class ReadGuest {
     job.Stop();
   }
 
-  static stream::ExpectedLanes Session(frame::Role self, uint8_t number = 1) {
+  static net::ExpectedLanes Session(frame::Role self, uint8_t number = 1) {
     return {{number, 2, 3}, KeyOf(number), aead::Suite::kAes256Gcm, self};
   }
   core::Status AddLane(uint32_t lane, uint8_t session = 1) {
     return job.AddLane({"127.0.0.1", listener->port()}, lane, Session(frame::Role::kInitiator, session));
   }
 
-  uint32_t Open(const std::string& path, const stream::CacheIdentity& identity) {
+  uint32_t Open(const std::string& path, const remote::CacheIdentity& identity) {
     uint32_t file = 0;
     const std::string key = "key" + std::to_string(++keys_);
     EXPECT_TRUE(job.Open(path, cache.path().string(), key, identity, &file).ok());
@@ -80,8 +80,8 @@ class ReadGuest {
   Bell bell_;
 
  public:
-  std::shared_ptr<stream::Listener> listener;
-  stream::ReadJob job;
+  std::shared_ptr<net::Listener> listener;
+  remote::ReadJob job;
 
  private:
   template <typename Done>
@@ -89,7 +89,7 @@ class ReadGuest {
     // Ends only a test that hangs, also on an emulated processor.
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (true) {
-      const stream::ReadNews news = job.TakeNews();
+      const remote::ReadNews news = job.TakeNews();
       for (const auto& [want, status] : news.settled) settled_[want] = status.code;
       ends_.insert(ends_.end(), news.lanes_ended.begin(), news.lanes_ended.end());
       if (done()) return true;
@@ -99,7 +99,7 @@ class ReadGuest {
   }
 
   std::map<uint32_t, core::Code> settled_;
-  std::vector<stream::LaneEnd> ends_;
+  std::vector<net::LaneEnd> ends_;
   std::map<uint32_t, std::string> keys_of_;
   core::Code last_ = core::Code::kOk;
   uint32_t wants_ = 0;
@@ -109,8 +109,7 @@ class ReadGuest {
 // A guest and a peer that shares a folder.
 class ReadPair : public ReadGuest {
  public:
-  explicit ReadPair(uint32_t lanes = 1, const std::string& only = "",
-                    std::shared_ptr<stream::RateBudget> budget = nullptr)
+  explicit ReadPair(uint32_t lanes = 1, const std::string& only = "", std::shared_ptr<net::RateBudget> budget = nullptr)
       : ReadGuest(std::move(budget)) {
     server = Serve(1, only);
     for (uint32_t lane = 0; lane < lanes; lane++) EXPECT_TRUE(AddLane(lane).ok());
@@ -119,8 +118,8 @@ class ReadPair : public ReadGuest {
     for (const auto& each : servers_) each->Stop();
   }
 
-  std::shared_ptr<stream::ServeJob> Serve(uint8_t session, const std::string& only = "") {
-    auto serving = std::make_shared<stream::ServeJob>(stream::ServeOptions{{share.path().string(), only}});
+  std::shared_ptr<share::ServeJob> Serve(uint8_t session, const std::string& only = "") {
+    auto serving = std::make_shared<share::ServeJob>(share::ServeOptions{{share.path().string(), only}});
     servers_.push_back(serving);
     listener->Expect(Session(frame::Role::kResponder, session), serving);
     return serving;
@@ -130,10 +129,10 @@ class ReadPair : public ReadGuest {
   }
 
   Folder share;
-  std::shared_ptr<stream::ServeJob> server;
+  std::shared_ptr<share::ServeJob> server;
 
  private:
-  std::vector<std::shared_ptr<stream::ServeJob>> servers_;
+  std::vector<std::shared_ptr<share::ServeJob>> servers_;
 };
 
 }  // namespace keibi::test

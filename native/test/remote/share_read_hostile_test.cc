@@ -10,10 +10,14 @@
 #include "share/guest_lane.h"
 #include "share/read_wire.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
+using manifest::LaneFrame;
+using manifest::Segment;
+using share::ReadRequest;
+using share::Refusal;
 using test::Bytes;
 using test::Frame;
 
@@ -46,7 +50,7 @@ class HostileSharerTest : public testing::Test {
 
   void Answer(const Bytes& plaintext) {
     const Bytes frame = test::Seal(lane_->sealer.get(), plaintext);
-    ASSERT_EQ(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
+    ASSERT_EQ(::send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
   }
 
   test::ReadGuest guest_;
@@ -73,7 +77,8 @@ TEST_F(HostileSharerTest, WhatWasNotAskedForEndsTheLaneAndIsWrittenNowhere) {
       {"less", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, kCacheBlockBytes))},
       {"more", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 3 * kCacheBlockBytes))},
       {"nothing", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 0))},
-      {"a hole", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes, kHole))},
+      {"a hole",
+       Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes, manifest::kHole))},
       {"no segment", Frame(LaneFrame::kSegments, {})},
       {"half a segment", Frame(LaneFrame::kSegments, Bytes(right.begin(), right.end() - 1))},
       {"twice", Frame(LaneFrame::kSegments, Both(right, right))},
@@ -113,7 +118,7 @@ TEST_F(HostileSharerTest, AnAlteredFrameEndsTheLane) {
   guest_.Begin(file_, 0, 1);
   Bytes frame = test::Seal(lane_->sealer.get(), Frame(LaneFrame::kSegments, SegmentOf(file_, 0, kCacheBlockBytes)));
   frame[100] ^= 1;
-  ASSERT_GT(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), 0);
+  ASSERT_GT(::send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), 0);
   EXPECT_EQ(guest_.LaneEnd(), Code::kFrameAuthFailed);
 }
 
@@ -180,7 +185,7 @@ TEST_F(HostileGuestTest, IsAnsweredWhileTheRestOfAnotherFrameIsOnItsWay) {
 
 TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
   Bytes too_many_names, too_long_paths, too_many_reads = Name(1);
-  for (uint32_t i = 0; i <= kMaxNamedFiles; i++) too_many_names = Both(too_many_names, Name(i, "a"));
+  for (uint32_t i = 0; i <= share::kMaxNamedFiles; i++) too_many_names = Both(too_many_names, Name(i, "a"));
   for (uint32_t i = 0; i < 2; i++) too_long_paths = Both(too_long_paths, Name(i, std::string(30'000, 'a')));
   for (uint32_t i = 0; i < 3000; i++) too_many_reads = Both(too_many_reads, Read(1, 0, 1));
   const std::map<std::string, Bytes> cases = {
@@ -192,12 +197,12 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
       {"forget without a name", Frame(LaneFrame::kAsks, Forget(1))},
       {"a number that is taken", Frame(LaneFrame::kAsks, Both(Name(1), Name(1)))},
       {"a read of nothing", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, 0)))},
-      {"a read of too much", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, kMaxReadBytes + 1)))},
+      {"a read of too much", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, share::kMaxReadBytes + 1)))},
       {"a read behind the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kCacheBlockBytes, 1)))},
       {"a read over the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kCacheBlockBytes - 1, 2)))},
       {"a read far away", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, UINT64_MAX, 2)))},
       {"too many names", Frame(LaneFrame::kAsks, too_many_names)},
-      {"too large a frame", Frame(LaneFrame::kAsks, Bytes(kMaxReadRequestBytes))},
+      {"too large a frame", Frame(LaneFrame::kAsks, Bytes(share::kMaxReadRequestBytes))},
   };
   uint32_t lane = 0;
   for (const auto& [name, plaintext] : cases) {
@@ -249,4 +254,4 @@ TEST_F(HostileGuestTest, HasNoMoreLanesThanASession) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -7,7 +7,7 @@
 #include "remote/read_pair.h"
 #include "share/served_files.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
@@ -221,7 +221,7 @@ TEST(ShareReadTest, WhatIsReleasedIsGivenUpAndCanBeOpenedAgain) {
 }
 
 TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
-  const auto budget = std::make_shared<RateBudget>(0);
+  const auto budget = std::make_shared<net::RateBudget>(0);
   ReadPair pair(1, "", budget);
   constexpr uint32_t kBlocks = 40 * core::kChunkBytes / kCacheBlockBytes;
   const std::string content = Content(uint64_t{kBlocks} * kCacheBlockBytes);
@@ -268,11 +268,11 @@ TEST(ShareReadTest, WantsBehindTheEndAreRefused) {
 }
 
 TEST(ShareReadTest, PathsOfAShareAreNamesJoinedBySlashes) {
-  for (const char* path : {"a", "a/b", "a/.hidden", "ä/b c"}) EXPECT_TRUE(IsSharePath(path)) << path;
+  for (const char* path : {"a", "a/b", "a/.hidden", "ä/b c"}) EXPECT_TRUE(share::IsSharePath(path)) << path;
   for (const char* path :
        {"", "/", "/a", "a/", "a//b", ".", "a/..", "../a", ".keibidrop-partial", "a/.keibidrop-partial-1"})
-    EXPECT_FALSE(IsSharePath(path)) << path;
-  EXPECT_FALSE(IsSharePath(std::string(kMaxSharePathBytes + 1, 'a')));
+    EXPECT_FALSE(share::IsSharePath(path)) << path;
+  EXPECT_FALSE(share::IsSharePath(std::string(share::kMaxSharePathBytes + 1, 'a')));
 }
 
 TEST(ReadWindowTest, GrowsWithWhatThePathCarriesInARoundTrip) {
@@ -314,4 +314,4 @@ TEST(ReadWindowTest, AReaderWithASmallWindowThatRunsDryAgainAndAgainGetsALongerO
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -9,10 +9,12 @@
 #include "share/guest_lane.h"
 #include "share/write_wire.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 using core::Code;
+using manifest::LaneFrame;
+using share::Write;
 using test::Bytes;
 using test::Frame;
 
@@ -24,7 +26,7 @@ Bytes WriteOf(uint32_t handle, uint64_t offset, size_t bytes) {
 
 Bytes OutcomeAt(uint32_t handle, uint64_t offset, uint8_t outcome = 0) {
   Bytes bytes;
-  Written{handle, offset}.Append(&bytes);
+  share::Written{handle, offset}.Append(&bytes);
   bytes.back() = outcome;
   return bytes;
 }
@@ -39,7 +41,7 @@ class HostileOwnerTest : public testing::Test {
   }
   void Answer(const Bytes& plaintext) {
     const Bytes frame = test::Seal(lane_->sealer.get(), plaintext);
-    ASSERT_EQ(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
+    ASSERT_EQ(::send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
   }
   // Takes the frame of a put of "bytes", which is then pending.
   void Await() const {
@@ -104,7 +106,7 @@ class HostileWriterTest : public test::GuestLaneTest {
 };
 
 TEST_F(HostileWriterTest, GetsTheOutcomeOfEachWrite) {
-  Share(std::make_shared<WriteLedger>());
+  Share(std::make_shared<share::WriteLedger>());
   uint32_t handle = 0;
   ASSERT_TRUE(server_->written()->Open("file", {{}, test::OverlayTokenOf(1), 7}, &handle).ok());
   Guest guest = Begin(0);
@@ -115,7 +117,7 @@ TEST_F(HostileWriterTest, GetsTheOutcomeOfEachWrite) {
   EXPECT_EQ(guest.Receive(), Frame(LaneFrame::kWritten, OutcomeAt(handle + 1, 5, 5)));
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, core::kMaxFileBytes - 1, 1)));
   const Bytes far = guest.Receive();
-  ASSERT_EQ(far.size(), 1 + Written::kBytes);
+  ASSERT_EQ(far.size(), 1 + share::Written::kBytes);
   EXPECT_NE(far.back(), 5);
   // The lane both reads and writes: a frame of the greatest length is a write.
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, 0, Write::kMaxBytes)));
@@ -123,7 +125,7 @@ TEST_F(HostileWriterTest, GetsTheOutcomeOfEachWrite) {
 }
 
 TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
-  Share(std::make_shared<WriteLedger>());
+  Share(std::make_shared<share::WriteLedger>());
   uint32_t handle = 0, lane = 0;
   ASSERT_TRUE(server_->written()->Open("file", {{}, test::OverlayTokenOf(1), 7}, &handle).ok());
   const std::map<std::string, Bytes> cases = {
@@ -134,7 +136,7 @@ TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
       {"behind the longest file", Frame(LaneFrame::kWrite, WriteOf(handle, core::kMaxFileBytes, 1))},
       {"far away", Frame(LaneFrame::kWrite, WriteOf(handle, UINT64_MAX, 4))},
       {"an outcome", Frame(LaneFrame::kWritten, OutcomeAt(handle, 0))},
-      {"asks without an end", Frame(LaneFrame::kAsks, Bytes(kMaxReadRequestBytes))},
+      {"asks without an end", Frame(LaneFrame::kAsks, Bytes(share::kMaxReadRequestBytes))},
   };
   for (const auto& [name, plaintext] : cases) {
     Guest guest = Begin(lane++);
@@ -157,4 +159,4 @@ TEST_F(HostileWriterTest, WritesNothingToAReadOnlyShare) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

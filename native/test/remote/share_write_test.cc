@@ -11,7 +11,7 @@
 #include "remote/write_pair.h"
 #include "share/folder_writes.h"
 
-namespace keibi::stream {
+namespace keibi::remote {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,7 +32,7 @@ TEST(ShareWriteTest, WritesRangesOverSeveralLanesAndNothingElse) {
   EXPECT_EQ(pair.Wait(put).code, Code::kOk);
   std::string expected(overlay.size(), '.');
   for (const auto& [at, length] :
-       std::vector<ByteRange>{{3, 10 * core::kChunkBytes}, {12 * core::kChunkBytes, 1}, {last, 5}})
+       std::vector<disk::ByteRange>{{3, 10 * core::kChunkBytes}, {12 * core::kChunkBytes, 1}, {last, 5}})
     expected.replace(at, length, overlay, at, length);
   EXPECT_TRUE(pair.Commit(handle, overlay.size()).ok());
   EXPECT_TRUE(test::ReadFile(pair.share / "file") == expected);
@@ -86,7 +86,7 @@ TEST(ShareWriteTest, OneDraftWritesAFileAtATime) {
 TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "before");
-  const FileVersion base{6, test::MtimeOf(pair.share / "file")};
+  const disk::FileVersion base{6, test::MtimeOf(pair.share / "file")};
   uint32_t handle = 0;
   ASSERT_TRUE(pair.server->written()->Open("file", {base, OverlayTokenOf(1), 0}, &handle).ok());
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "done")).code, Code::kOk);
@@ -103,12 +103,12 @@ TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
 TEST(ShareWriteTest, HasSoManyFilesOpen) {
   WritePair pair;
   uint32_t handle = 0;
-  for (size_t i = 0; i <= WriteHandles::kMostOpen; i++) {
+  for (size_t i = 0; i <= share::WriteHandles::kMostOpen; i++) {
     const std::string name = "file-" + std::to_string(i);
     test::WriteFile(pair.share / name, "");
-    OverlayToken token{static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8), 1};
+    share::OverlayToken token{static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8), 1};
     const core::Status status = pair.server->written()->Open(name, {{}, token, 0}, &handle);
-    EXPECT_EQ(status.code, i < WriteHandles::kMostOpen ? Code::kOk : Code::kLimitExceeded);
+    EXPECT_EQ(status.code, i < share::WriteHandles::kMostOpen ? Code::kOk : Code::kLimitExceeded);
   }
 }
 
@@ -185,8 +185,8 @@ TEST(ShareWriteTest, WritesItsOwnFileWithoutWritePermission) {
     const bool dropped = geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
     test::WriteFile(share / "file", "before");
     fs::permissions(share / "file", fs::perms::owner_read);
-    WriteLedger ledger;
-    std::shared_ptr<WriteHandle> file;
+    share::WriteLedger ledger;
+    std::shared_ptr<share::WriteHandle> file;
     const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, OverlayTokenOf(1), 0}, &file).ok();
     const bool wrote = opened && file->Write(0, reinterpret_cast<const uint8_t*>("after!"), 6).ok();
     std::vector<uint8_t> entry;
@@ -200,4 +200,4 @@ TEST(ShareWriteTest, WritesItsOwnFileWithoutWritePermission) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::remote

@@ -22,8 +22,8 @@ namespace keibi::test {
 class WriteGuest {
  public:
   WriteGuest() : job(nullptr, bell_.wake()) {
-    EXPECT_TRUE(stream::Listener::Open(
-                    {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener)
+    EXPECT_TRUE(net::Listener::Open(
+                    {.host = "127.0.0.1"}, [](net::Incoming) {}, &listener)
                     .ok());
   }
   ~WriteGuest() {
@@ -35,7 +35,7 @@ class WriteGuest {
     return job.AddLane({"127.0.0.1", listener->port()}, lane, ReadGuest::Session(frame::Role::kInitiator, session));
   }
   // Begins a put of all these bytes, or of some ranges.
-  uint32_t Begin(uint32_t handle, const std::string& content, std::vector<stream::ByteRange> ranges = {}) {
+  uint32_t Begin(uint32_t handle, const std::string& content, std::vector<disk::ByteRange> ranges = {}) {
     const uint32_t put = ++puts_;
     const std::string key = "overlay" + std::to_string(put);
     WriteFile(overlays / (key + ".data"), content);
@@ -66,12 +66,12 @@ class WriteGuest {
   Bell bell_;
 
  public:
-  std::shared_ptr<stream::Listener> listener;
-  stream::WriteJob job;
+  std::shared_ptr<net::Listener> listener;
+  remote::WriteJob job;
 
  private:
   void Look() {
-    const stream::WriteNews news = job.TakeNews();
+    const remote::WriteNews news = job.TakeNews();
     for (const auto& [put, status] : news.settled) settled_[put] = status;
     ends_.insert(ends_.end(), news.lanes_ended.begin(), news.lanes_ended.end());
   }
@@ -88,11 +88,11 @@ class WriteGuest {
   }
 
   std::map<uint32_t, core::Status> settled_;
-  std::vector<stream::LaneEnd> ends_;
+  std::vector<net::LaneEnd> ends_;
   uint32_t puts_ = 0;
 };
 
-inline stream::OverlayToken OverlayTokenOf(uint8_t number) { return {number}; }
+inline share::OverlayToken OverlayTokenOf(uint8_t number) { return {number}; }
 
 // A guest and a peer that shares a writable folder.
 class WritePair : public WriteGuest {
@@ -105,9 +105,9 @@ class WritePair : public WriteGuest {
     for (const auto& each : servers_) each->Stop();
   }
 
-  std::shared_ptr<stream::ServeJob> Serve(uint8_t session) {
-    auto serving = std::make_shared<stream::ServeJob>(
-        stream::ServeOptions{.folder = {share.path().string(), ""}, .ledger = ledger});
+  std::shared_ptr<share::ServeJob> Serve(uint8_t session) {
+    auto serving =
+        std::make_shared<share::ServeJob>(share::ServeOptions{.folder = {share.path().string(), ""}, .ledger = ledger});
     servers_.push_back(serving);
     listener->Expect(ReadGuest::Session(frame::Role::kResponder, session), serving);
     return serving;
@@ -125,11 +125,11 @@ class WritePair : public WriteGuest {
   }
 
   Folder share;
-  const std::shared_ptr<stream::WriteLedger> ledger = std::make_shared<stream::WriteLedger>();
-  std::shared_ptr<stream::ServeJob> server;
+  const std::shared_ptr<share::WriteLedger> ledger = std::make_shared<share::WriteLedger>();
+  std::shared_ptr<share::ServeJob> server;
 
  private:
-  std::vector<std::shared_ptr<stream::ServeJob>> servers_;
+  std::vector<std::shared_ptr<share::ServeJob>> servers_;
 };
 
 }  // namespace keibi::test

@@ -15,10 +15,11 @@
 #include "manifest/segment.h"
 #include "send/send_queue.h"
 
-namespace keibi::stream {
+namespace keibi::send {
 namespace {
 
 using core::Code;
+using manifest::EntryTable;
 
 class WalkerTest : public testing::Test {
  protected:
@@ -48,10 +49,11 @@ class WalkerTest : public testing::Test {
   test::Folder folder_;
   std::vector<Root> tops_;
   EntryTable table_;
-  DirHandles dirs_{
-      table_,
-      [this](uint32_t index, const Entry&, core::Fd* fd) { return OpenRoot(tops_[index], O_RDONLY | O_DIRECTORY, fd); },
-      Code::kSourceUnreadable};
+  disk::DirHandles dirs_{table_,
+                         [this](uint32_t index, const manifest::Entry&, core::Fd* fd) {
+                           return OpenRoot(tops_[index], O_RDONLY | O_DIRECTORY, fd);
+                         },
+                         Code::kSourceUnreadable};
   std::vector<EntryTable::Page> pages_;
   std::vector<WalkProblem> problems_;
   size_t stop_after_ = SIZE_MAX;
@@ -70,7 +72,7 @@ TEST_F(WalkerTest, OffersFilesDirectoriesAndSymlinksWithTheirMetadata) {
   EXPECT_EQ(Paths(), (std::set<std::string>{"top", "top/d", "top/d/empty", "top/d/f", "top/d/l"}));
   EXPECT_TRUE(problems_.empty());
   for (uint32_t i = 0; i < table_.size(); i++) {
-    Entry entry;
+    manifest::Entry entry;
     table_.Find(i, &entry);
     EXPECT_EQ(entry.target, entry.name == "l" ? "../.." : "");
     if (entry.name != "f") continue;
@@ -92,7 +94,7 @@ TEST_F(WalkerTest, GoesDownAThousandLevelsWithoutRunningOutOfDescriptors) {
   EXPECT_TRUE(problems_.empty());
   EXPECT_LT(test::OpenDescriptors(), before + 300);
   // Also from the bottom up, when most of the directories are no longer open.
-  SharedFd handle;
+  disk::SharedFd handle;
   EXPECT_TRUE(dirs_.Get(kLevels / 2, &handle).ok());
   EXPECT_TRUE(dirs_.Get(kLevels, &handle).ok());
 }
@@ -163,7 +165,7 @@ TEST_F(WalkerTest, HandsOutPagesOfALimitedSizeAndStopsOnRequest) {
 
 TEST_F(WalkerTest, RefusesAFileLongerThanAnyDisk) {
   const core::Fd fd(open((folder_ / "sparse").c_str(), O_WRONLY | O_CREAT, 0644));
-  if (ftruncate(fd.get(), static_cast<off_t>(kMaxChunkedBytes) + 1) != 0)
+  if (ftruncate(fd.get(), static_cast<off_t>(manifest::kMaxChunkedBytes) + 1) != 0)
     GTEST_SUCCEED() << "no such files here";
   else
     EXPECT_EQ((Walk(), ProblemOf("top/sparse")), Code::kLimitExceeded);
@@ -171,16 +173,16 @@ TEST_F(WalkerTest, RefusesAFileLongerThanAnyDisk) {
 
 class SendQueueTest : public testing::Test {
  protected:
-  uint32_t Append(uint64_t size, EntryType type = EntryType::kFile) {
+  uint32_t Append(uint64_t size, manifest::EntryType type = manifest::EntryType::kFile) {
     const std::string name = std::to_string(table_.size());
-    Entry entry;
+    manifest::Entry entry;
     entry.type = type;
     entry.size = size;
     entry.name = name;
     return table_.Append(entry);
   }
-  static Bitmap First(uint32_t chunks, uint32_t held) {
-    Bitmap bitmap(chunks);
+  static manifest::Bitmap First(uint32_t chunks, uint32_t held) {
+    manifest::Bitmap bitmap(chunks);
     for (uint32_t i = 0; i < held; i++) bitmap.Set(i);
     return bitmap;
   }
@@ -214,7 +216,7 @@ TEST_F(SendQueueTest, FillsAFrameAndNeverMore) {
   queue_.Finish();
   size_t files = 0;
   while (queue_.Take(&work_, stays_) && work_.kind == SendWork::Kind::kPack) {
-    EXPECT_LE(1 + work_.pack.size() * (Segment::kHeaderBytes + 40'000), core::kMaxFramePlaintext);
+    EXPECT_LE(1 + work_.pack.size() * (manifest::Segment::kHeaderBytes + 40'000), core::kMaxFramePlaintext);
     files += work_.pack.size();
   }
   EXPECT_EQ(files, 300u);
@@ -239,7 +241,7 @@ TEST_F(SendQueueTest, ForgetsADroppedFileBeforeAndWhileItIsSent) {
   queue_.Drop(now);
   queue_.Drop(later);
   queue_.Drop(small);
-  queue_.Drop(kTop);  // no such entry
+  queue_.Drop(manifest::kTop);  // no such entry
   ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.kind, SendWork::Kind::kEnd);
 }
@@ -263,4 +265,4 @@ TEST_F(SendQueueTest, WakesEveryLaneForTheChunksOfOneFile) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::send

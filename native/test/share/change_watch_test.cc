@@ -11,7 +11,7 @@
 
 #include "disk_tree.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -165,4 +165,4 @@ TEST_F(ChangeWatchTest, StopsTwiceAndWhileItIsLookingAround) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::share

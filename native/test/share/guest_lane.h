@@ -11,7 +11,7 @@
 
 namespace keibi::test {
 
-inline Bytes Frame(stream::LaneFrame kind, const Bytes& rest) {
+inline Bytes Frame(manifest::LaneFrame kind, const Bytes& rest) {
   Bytes plaintext{static_cast<uint8_t>(kind)};
   plaintext.insert(plaintext.end(), rest.begin(), rest.end());
   return plaintext;
@@ -44,9 +44,9 @@ class GuestLaneTest : public ServedTest {
   }
 
   // Without a ledger the folder is read-only.
-  void Share(std::shared_ptr<stream::WriteLedger> ledger = nullptr) {
-    const stream::ServeOptions options{.folder = {share_.path().string(), ""}, .ledger = std::move(ledger)};
-    server_ = std::make_shared<stream::ServeJob>(options);
+  void Share(std::shared_ptr<share::WriteLedger> ledger = nullptr) {
+    const share::ServeOptions options{.folder = {share_.path().string(), ""}, .ledger = std::move(ledger)};
+    server_ = std::make_shared<share::ServeJob>(options);
     listener_->Expect({kSession, KeyOf(4), kSuite, frame::Role::kResponder}, server_);
   }
 
@@ -58,7 +58,7 @@ class GuestLaneTest : public ServedTest {
   }
 
   Folder share_;
-  std::shared_ptr<stream::ServeJob> server_;
+  std::shared_ptr<share::ServeJob> server_;
 };
 
 }  // namespace keibi::test

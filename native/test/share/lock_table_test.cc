@@ -17,14 +17,15 @@
 #include "platform/range_lock.h"
 #include "share/write_ledger.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
-using Range = LockRanges::Range;
+using platform::LockKind;
+using Range = platform::LockRanges::Range;
 
 TEST(LockRanges, TakeThePlaceOfWhatTheyCover) {
-  LockRanges ranges;
+  platform::LockRanges ranges;
   ranges.Set({10, 20}, LockKind::kExclusive);
   ranges.Set({20, 30}, LockKind::kExclusive);
   EXPECT_EQ(ranges.Within({}), (std::vector<Range>{{{10, 30}, LockKind::kExclusive}}));
@@ -32,7 +33,7 @@ TEST(LockRanges, TakeThePlaceOfWhatTheyCover) {
   EXPECT_EQ(ranges.count(), 3u);
   EXPECT_EQ(ranges.Within({24, 26}),
             (std::vector<Range>{{{24, 25}, LockKind::kShared}, {{25, 26}, LockKind::kExclusive}}));
-  ranges.Set({12, kLockEnd}, LockKind::kNone);
+  ranges.Set({12, platform::kLockEnd}, LockKind::kNone);
   EXPECT_EQ(ranges.Within({}), (std::vector<Range>{{{10, 12}, LockKind::kExclusive}}));
   EXPECT_FALSE(ranges.Touches({12, 100}));
   ranges.Set({5, 5}, LockKind::kShared);
@@ -42,16 +43,17 @@ TEST(LockRanges, TakeThePlaceOfWhatTheyCover) {
 }
 
 TEST(LockRanges, LeaveTheRestOfAFile) {
-  EXPECT_EQ(SpansBeside({}), (std::vector<LockSpan>{{}}));
-  EXPECT_EQ(SpansBeside({{20, 30}, {10, 25}, {40, kLockEnd}}), (std::vector<LockSpan>{{0, 10}, {30, 40}}));
-  EXPECT_TRUE(SpansBeside({{0, kLockEnd}}).empty());
+  EXPECT_EQ(platform::SpansBeside({}), (std::vector<platform::LockSpan>{{}}));
+  EXPECT_EQ(platform::SpansBeside({{20, 30}, {10, 25}, {40, platform::kLockEnd}}),
+            (std::vector<platform::LockSpan>{{0, 10}, {30, 40}}));
+  EXPECT_TRUE(platform::SpansBeside({{0, platform::kLockEnd}}).empty());
 }
 
 class LockTableTest : public testing::Test {
  protected:
   LockTableTest() { test::WriteFile(share_ / "file", "content"); }
 
-  static WantedLock Of(uint8_t program, LockSpan span, LockKind kind, bool whole = false) {
+  static WantedLock Of(uint8_t program, platform::LockSpan span, LockKind kind, bool whole = false) {
     return {{{program}, whole}, span, kind};
   }
   // Returns 0, or the errno of the refusal.
@@ -68,7 +70,7 @@ class LockTableTest : public testing::Test {
   core::Status Put(const std::shared_ptr<LockTable>& locks) {
     struct stat now {};
     stat((share_ / "file").c_str(), &now);
-    const FileVersion base{7, now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
+    const disk::FileVersion base{7, now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
     std::shared_ptr<WriteHandle> file;
     core::Status status = ledger_.Open({share_.path().string(), ""}, "file", {base, {++tokens_}, 7}, &file, locks);
     std::vector<uint8_t> entry;
@@ -87,16 +89,16 @@ TEST_F(LockTableTest, ExcludesPrograms) {
   const auto guest = NewGuest(), other = NewGuest();
   const core::Fd local = Local();
   ASSERT_EQ(Lock(guest.get(), Of(1, {10, 20}, LockKind::kExclusive)), 0);
-  EXPECT_EQ(LockSpanOf(local.get(), {19, 20}, LockKind::kShared), EAGAIN);
+  EXPECT_EQ(platform::LockSpanOf(local.get(), {19, 20}, LockKind::kShared), EAGAIN);
   EXPECT_EQ(Lock(guest.get(), Of(2, {10, 11}, LockKind::kShared)), EAGAIN);
   EXPECT_EQ(Lock(other.get(), Of(1, {10, 11}, LockKind::kShared)), EAGAIN);
   EXPECT_EQ(Lock(guest.get(), Of(1, {10, 20}, LockKind::kShared)), 0);
-  EXPECT_EQ(LockSpanOf(local.get(), {19, 20}, LockKind::kShared), 0);
+  EXPECT_EQ(platform::LockSpanOf(local.get(), {19, 20}, LockKind::kShared), 0);
   std::optional<Range> found;
   ASSERT_TRUE(guest->Test("file", Of(1, {}, LockKind::kExclusive), &found).ok());
   EXPECT_EQ(found, (Range{{19, 20}, LockKind::kShared}));
   guest->Unlock(granted_.holder, {});
-  EXPECT_EQ(LockSpanOf(local.get(), {}, LockKind::kExclusive), 0);
+  EXPECT_EQ(platform::LockSpanOf(local.get(), {}, LockKind::kExclusive), 0);
   EXPECT_EQ(ledger_.lock_room()->files, 0u);
   EXPECT_EQ(ledger_.lock_room()->ranges, 0u);
 }
@@ -106,7 +108,7 @@ TEST_F(LockTableTest, KeepsWholeFilesApartFromRanges) {
   const core::Fd local = Local();
   ASSERT_EQ(Lock(guest.get(), Of(1, {}, LockKind::kExclusive, true)), 0);
   EXPECT_EQ(flock(local.get(), LOCK_SH | LOCK_NB), -1);
-  EXPECT_EQ(LockSpanOf(local.get(), {}, LockKind::kExclusive), 0);
+  EXPECT_EQ(platform::LockSpanOf(local.get(), {}, LockKind::kExclusive), 0);
   guest->Close();
   EXPECT_EQ(flock(local.get(), LOCK_EX | LOCK_NB), 0);
   EXPECT_EQ(guest->Lock("file", Of(1, {}, LockKind::kShared, true), &granted_).code, Code::kCancelled);
@@ -131,12 +133,12 @@ TEST_F(LockTableTest, LetsItsGuestPutAndNoOther) {
   EXPECT_EQ(Put(other).system_error, EBUSY);
   EXPECT_EQ(Put(nullptr).system_error, EBUSY);
   const core::Fd local = Local();
-  ASSERT_EQ(LockSpanOf(local.get(), {300, 301}, LockKind::kShared), 0);
+  ASSERT_EQ(platform::LockSpanOf(local.get(), {300, 301}, LockKind::kShared), 0);
   EXPECT_EQ(Put(guest).system_error, EBUSY);
-  ASSERT_EQ(LockSpanOf(local.get(), {}, LockKind::kNone), 0);
+  ASSERT_EQ(platform::LockSpanOf(local.get(), {}, LockKind::kNone), 0);
   ASSERT_EQ(Lock(guest.get(), Of(1, {100, 200}, LockKind::kShared)), 0);
   EXPECT_TRUE(Put(guest).ok());
-  ASSERT_EQ(LockSpanOf(local.get(), {150, 151}, LockKind::kShared), 0);
+  ASSERT_EQ(platform::LockSpanOf(local.get(), {150, 151}, LockKind::kShared), 0);
   EXPECT_EQ(Put(guest).system_error, EBUSY) << "another reads there";
 }
 
@@ -200,9 +202,9 @@ TEST_F(LockTableTest, LetsOneAtATimeIn) {
   const auto local = [&] {
     const core::Fd file = Local();
     for (int i = 0; i < 200; i++) {
-      if (LockSpanOf(file.get(), {0, 8}, LockKind::kExclusive) != 0) continue;
+      if (platform::LockSpanOf(file.get(), {0, 8}, LockKind::kExclusive) != 0) continue;
       enter();
-      LockSpanOf(file.get(), {}, LockKind::kNone);
+      platform::LockSpanOf(file.get(), {}, LockKind::kNone);
     }
   };
   std::vector<std::thread> threads;
@@ -217,4 +219,4 @@ TEST_F(LockTableTest, LetsOneAtATimeIn) {
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::share

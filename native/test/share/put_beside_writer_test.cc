@@ -14,7 +14,7 @@
 #include "share/write_ledger.h"
 
 // A guest's puts into files that programs of this computer change at the same time.
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 
 class PutBesideWriterTest : public testing::Test {
  protected:
-  FileVersion VersionNow() const {
+  disk::FileVersion VersionNow() const {
     struct stat now {};
     EXPECT_EQ(stat((share_ / "file").c_str(), &now), 0);
     return {static_cast<uint64_t>(now.st_size), now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
   }
   core::Status Begin(uint64_t keep) { return BeginOn(VersionNow(), keep, 1); }
-  core::Status BeginOn(const FileVersion& base, uint64_t keep, uint8_t token) {
+  core::Status BeginOn(const disk::FileVersion& base, uint64_t keep, uint8_t token) {
     return ledger_.Open({share_.path().string(), ""}, "file", {base, {token}, keep}, &file_);
   }
   core::Status Write(uint64_t offset, const std::string& bytes) {
@@ -105,7 +105,7 @@ TEST_F(PutBesideWriterTest, NoLineOfAProgramThatAppendsAllTheTimeIsLost) {
   });
   int put = 0;
   for (uint8_t token = 1; !ended; token++) {
-    const FileVersion base = VersionNow();
+    const disk::FileVersion base = VersionNow();
     const uint64_t size = base.size;
     if (!BeginOn(base, size, token).ok()) continue;
     const bool appends = token % 2 == 0;
@@ -172,4 +172,4 @@ TEST_F(PutBesideWriterTest, ProgramsThatOpenTheFileAreNotRefused) {
 #endif
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::share

@@ -14,7 +14,7 @@
 #include "disk_tree.h"
 #include "manifest/entry.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -48,9 +48,9 @@ class SharedFolderTest : public testing::Test {
       EXPECT_TRUE(listing->Next(&page).ok());
       uint32_t count = 0;
       for (size_t at = 0; at < page.entries.size(); count++) {
-        Entry entry;
-        EXPECT_TRUE(ParseEntry(page.entries.data(), page.entries.size(), &at, &entry).ok());
-        EXPECT_EQ(entry.parent, kTop);
+        manifest::Entry entry;
+        EXPECT_TRUE(manifest::ParseEntry(page.entries.data(), page.entries.size(), &at, &entry).ok());
+        EXPECT_EQ(entry.parent, manifest::kTop);
         EXPECT_TRUE(names.emplace(entry.name).second);
       }
       EXPECT_EQ(count, page.count);
@@ -93,16 +93,16 @@ TEST_F(SharedFolderTest, ShowsASymlinkAndDoesNotFollowIt) {
   std::vector<uint8_t> bytes;
   ASSERT_TRUE(folder().Look("link", &bytes).ok());
   size_t at = 0;
-  Entry entry;
-  ASSERT_TRUE(ParseEntry(bytes.data(), bytes.size(), &at, &entry).ok());
-  EXPECT_EQ(entry.type, EntryType::kSymlink);
+  manifest::Entry entry;
+  ASSERT_TRUE(manifest::ParseEntry(bytes.data(), bytes.size(), &at, &entry).ok());
+  EXPECT_EQ(entry.type, manifest::EntryType::kSymlink);
   EXPECT_EQ(entry.target, outside_.path().string());
   for (const char* path : {"link/secret", "link/", "link/../secret"}) EXPECT_NE(Look(path), Code::kOk) << path;
   EXPECT_NE(List("link"), Code::kOk);
   core::Fd fd, folder_fd;
-  ASSERT_TRUE(OpenFolder(share_.path().string(), &folder_fd).ok());
-  EXPECT_EQ(OpenBeneath(folder_fd.get(), "d/secret", O_RDONLY, &fd).code, Code::kPathRefused);
-  EXPECT_TRUE(OpenBeneath(folder_fd.get(), "d/file", O_RDONLY, &fd).ok());
+  ASSERT_TRUE(disk::OpenFolder(share_.path().string(), &folder_fd).ok());
+  EXPECT_EQ(disk::OpenBeneath(folder_fd.get(), "d/secret", O_RDONLY, &fd).code, Code::kPathRefused);
+  EXPECT_TRUE(disk::OpenBeneath(folder_fd.get(), "d/file", O_RDONLY, &fd).ok());
 }
 
 TEST_F(SharedFolderTest, RefusesWhatIsNoPathAndSaysWhatIsNotThere) {
@@ -130,11 +130,11 @@ TEST_F(SharedFolderTest, NeverReachesOutsideWhileADirectoryIsSwappedForASymlink)
     }
   });
   core::Fd folder_fd;
-  ASSERT_TRUE(OpenFolder(share_.path().string(), &folder_fd).ok());
+  ASSERT_TRUE(disk::OpenFolder(share_.path().string(), &folder_fd).ok());
   int reached = 0, refused = 0;
   for (int i = 0; i < 200'000 && (reached < 100 || refused < 100); i++) {
     core::Fd fd;
-    if (!OpenBeneath(folder_fd.get(), "real/secret", O_RDONLY, &fd).ok()) {
+    if (!disk::OpenBeneath(folder_fd.get(), "real/secret", O_RDONLY, &fd).ok()) {
       refused++;
       continue;
     }
@@ -150,4 +150,4 @@ TEST_F(SharedFolderTest, NeverReachesOutsideWhileADirectoryIsSwappedForASymlink)
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::share

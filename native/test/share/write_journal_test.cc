@@ -14,7 +14,7 @@
 #include "disk_tree.h"
 #include "share/write_ledger.h"
 
-namespace keibi::stream {
+namespace keibi::share {
 namespace {
 
 using core::Code;
@@ -27,7 +27,7 @@ class WriteJournalTest : public testing::Test {
 
   std::string journal() const { return (state_ / "journal").string(); }
   ServedFolder folder() const { return {share_.path().string(), ""}; }
-  FileVersion VersionNow() const {
+  disk::FileVersion VersionNow() const {
     struct stat now {};
     EXPECT_EQ(stat((share_ / "file").c_str(), &now), 0);
     return {static_cast<uint64_t>(now.st_size), now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
@@ -100,7 +100,7 @@ TEST_F(WriteJournalTest, WhatWasDoneWhenTheAnswerWasLostIsItsOwn) {
     std::vector<uint8_t> entry;
     return Write(file, "all of it") && ledger->Commit(file, {{9, 7}, false}, &entry).ok();
   });
-  EXPECT_EQ(VersionNow(), (FileVersion{9, 7}));
+  EXPECT_EQ(VersionNow(), (disk::FileVersion{9, 7}));
   EXPECT_EQ(OpenNow({base.version, {2}, 6}), Code::kSourceChanged);
   EXPECT_EQ(OpenNow(base), Code::kOk);
 }
@@ -145,9 +145,9 @@ TEST_F(WriteJournalTest, WhatIsNoJournalIsAnEmptyOne) {
   const PutBase base{VersionNow(), {1}, 6};
   test::WriteFile(journal(), std::string(1000, 'x'));
   EXPECT_EQ(OpenNow(base), Code::kOk);
-  EXPECT_EQ(OpenNow({FileVersion{6, 5}, {3}, 6}), Code::kSourceChanged);
+  EXPECT_EQ(OpenNow({disk::FileVersion{6, 5}, {3}, 6}), Code::kSourceChanged);
   EXPECT_EQ(WriteJournal::Open(share_.path().string()), nullptr);
 }
 
 }  // namespace
-}  // namespace keibi::stream
+}  // namespace keibi::share
