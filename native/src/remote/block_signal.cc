@@ -16,7 +16,7 @@ namespace {
 using core::Code;
 using core::Status;
 
-constexpr char kName[] = "doorbell";
+constexpr char kName[] = "block-signal";
 
 }  // namespace
 

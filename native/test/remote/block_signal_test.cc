@@ -56,7 +56,7 @@ TEST_F(BlockSignalTest, IsHeardByWhoHasListenedBefore) {
 TEST_F(BlockSignalTest, MovesWhenTheCacheIsRecreated) {
   const std::shared_ptr<BlockSignal> before = Make();
   EXPECT_TRUE(before->IsIn(directory_.get()));
-  ASSERT_EQ(unlinkat(directory_.get(), "doorbell", 0), 0);
+  ASSERT_EQ(unlinkat(directory_.get(), "block-signal", 0), 0);
   EXPECT_FALSE(before->IsIn(directory_.get()));
   const std::shared_ptr<BlockSignal> after = Make();
   EXPECT_FALSE(before->IsIn(directory_.get()));
