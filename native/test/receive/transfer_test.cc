@@ -214,7 +214,7 @@ TEST_F(TransferTest, StopsAtOnceInTheMiddleFromEitherSideAndTwiceAtOnce) {
     pair.receiver->Stop();
     pair.sender->Stop();
     twice.join();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
     EXPECT_FALSE(test::fs::exists(Out() / "source/large"));
     pair.sender->Start();  // too late: nothing starts
   }
@@ -246,7 +246,7 @@ TEST_F(TransferTest, StopsWhileALaneDialsASilentAddress) {
   pair.receiver->Stop();
   dialling.join();
   EXPECT_EQ(dialled.code, Code::kCancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 
 TEST_F(TransferTest, LeavesNoDescriptorOpen) {

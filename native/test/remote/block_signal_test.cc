@@ -41,15 +41,15 @@ TEST_F(BlockSignalTest, IsHeardByWhoHasListenedBefore) {
   const uint32_t since = host->Listen();
   peer->Notify();
   const auto begun = Clock::now();
-  host->Wait(since, 10s);
-  EXPECT_LT(Clock::now() - begun, 5s);
+  host->Wait(since, 120s);
+  EXPECT_LT(Clock::now() - begun, 60s);
 
   std::thread ringing([&] {
     std::this_thread::sleep_for(50ms);
     peer->Notify();
   });
-  host->Wait(host->Listen(), 10s);
-  EXPECT_LT(Clock::now() - begun, 5s);
+  host->Wait(host->Listen(), 120s);
+  EXPECT_LT(Clock::now() - begun, 60s);
   ringing.join();
 }
 
@@ -68,7 +68,7 @@ TEST_F(BlockSignalTest, WaitsNoLongerThanAllowed) {
   const auto begun = Clock::now();
   host->Wait(host->Listen(), 20ms);
   EXPECT_GE(Clock::now() - begun, 10ms);
-  EXPECT_LT(Clock::now() - begun, 5s);
+  EXPECT_LT(Clock::now() - begun, 60s);
 }
 
 TEST_F(BlockSignalTest, IsHeardInAnotherProcess) {
@@ -83,8 +83,8 @@ TEST_F(BlockSignalTest, IsHeardInAnotherProcess) {
     _exit(taken ? 0 : 1);
   }
   const auto begun = Clock::now();
-  host->Wait(since, 10s);
-  EXPECT_LT(Clock::now() - begun, 5s);
+  host->Wait(since, 120s);
+  EXPECT_LT(Clock::now() - begun, 60s);
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

