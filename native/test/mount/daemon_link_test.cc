@@ -159,7 +159,7 @@ TEST_F(DaemonLinkTest, OnceThePeerSaysNothingTheNextQuestionIsNotWaitedForAsLong
   EXPECT_EQ(heard.Wait(), 0);
   // While the daemon is known to be away, no request is sent.
   link_->SetAway(true);
-  std::this_thread::sleep_for(milliseconds(200));
+  std::this_thread::sleep_for(milliseconds(600));  // more than a sixth of the patience
   Ask(&away);
   EXPECT_TRUE(away.error.has_value());
   EXPECT_EQ(Hear(30).back(), 'p');
