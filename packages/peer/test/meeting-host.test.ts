@@ -60,6 +60,16 @@ describe('the meeting desk', () => {
     expect((await meet(near)).candidates).toEqual([{ ...ANNOUNCED, port: ANNOUNCED.port + 1 }]);
   });
 
+  it.each([
+    ['HELLO', [1, 2, ...new Uint8Array(48)]],
+    ['RETURN', [7, 2, ...new Uint8Array(32)]],
+  ])('names its version to a guest whose %s has a later one, and counts no guess', async (_, body) => {
+    const pipe = near.join();
+    await pipe.send(Uint8Array.from(body));
+    expect([...(await pipe.receive({ signal }))]).toEqual([5, 6, 1]);
+    expect(reported).toEqual([]);
+  });
+
   it('keeps a meeting through failed handshakes, until one completes', async () => {
     const { meeting } = await meet(near);
     for (let handshake = 0; handshake < 3; handshake++) expect(desk.authOf(meeting.attempt)).toEqual(meeting.auth);

@@ -88,6 +88,18 @@ const table = {
     'INVALID_ARGUMENT',
     'The peer sent an invalid handshake. Check that both run the same version of KeibiDrop.',
   ),
+  PEER_NEWER: row(
+    'never',
+    3,
+    'FAILED_PRECONDITION',
+    'The other side has a newer KeibiDrop, which this one cannot talk to. Update this one, then try again.',
+  ),
+  PEER_OLDER: row(
+    'never',
+    3,
+    'FAILED_PRECONDITION',
+    'The other side has an older KeibiDrop, which this one cannot talk to. Update it there, then try again.',
+  ),
   HANDSHAKE_NO_COMMON_SUITE: row(
     'never',
     3,

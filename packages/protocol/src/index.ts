@@ -92,7 +92,6 @@ export {
   type InitiatorHello,
   KEM_CIPHERTEXT_BYTES,
   KEM_KEY_BYTES,
-  PROTOCOL_VERSION,
   type ResponderHello,
   X25519_BYTES,
 } from './messages/handshake-message.ts';
@@ -108,4 +107,5 @@ export {
 export type { Conversation, MessagePipe, Owner } from './messages/message-pipe.ts';
 export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './messages/relay-message.ts';
 export { ROTATION_PROOF_BYTES, type RotationMessage, type RotationRefusal } from './messages/rotation-message.ts';
+export { isOtherVersion, otherVersion, PROTOCOL_VERSION } from './peer-version.ts';
 export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

@@ -47,7 +47,7 @@ export {
   meetContactAsOwner,
   type OwnerMeetingOptions,
 } from './meeting/contact-meeting.ts';
-export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting/meeting.ts';
+export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest, refuseVersion } from './meeting/meeting.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './meeting/return-meeting.ts';
 export { GUEST_SECRET_BYTES, ReturnSecret } from './meeting/return-secret.ts';
 export { SealedConversation } from './meeting/sealed-conversation.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
-import { type Candidate, KeibiError } from '@keibidrop/protocol';
+import { type Candidate, type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import { formatHostPort } from '../host-port.ts';
 import type { Dialler } from '../transport.ts';
 
@@ -45,13 +45,20 @@ export interface RaceResult<T> {
 const STAGGER_MS = 100;
 /** Three round trips on a long link: TCP, the handshake, and one retransmission. */
 const RELAY_HEAD_START_MS = 1000;
+/** Errors that only the peer causes: they say more than a failed dial. */
+const OF_THE_PEER: readonly ErrorCode[] = [
+  'PEER_NEWER',
+  'PEER_OLDER',
+  'HANDSHAKE_NO_COMMON_SUITE',
+  'HANDSHAKE_TAMPERED',
+];
 const ADVICE = 'Check that both are on one network, or name it with --connect HOST:PORT.';
 
 /**
  * Dials the candidates in order with a stagger, relays last. The first connection on which the peer proves itself wins; the others are closed.
  *
  * @throws  PEER_UNREACHABLE with an `Attempt` for each candidate in `detail.attempts`; the error of the only candidate, if it
- *          could be dialled; HANDSHAKE_NO_COMMON_SUITE or HANDSHAKE_TAMPERED, which only the peer causes; `signal.reason` on abort
+ *          could be dialled; an error of OF_THE_PEER; `signal.reason` on abort
  */
 export async function dialRace<T>(
   candidates: readonly Candidate[],
@@ -174,7 +181,7 @@ class Race<T> {
   #failure(): KeibiError {
     const attempts = this.#attempts;
     const answered = attempts.map(({ error }) => error).filter(({ code }) => code !== 'PEER_UNREACHABLE');
-    const telling = answered.find(({ code }) => code === 'HANDSHAKE_NO_COMMON_SUITE' || code === 'HANDSHAKE_TAMPERED');
+    const telling = answered.find(({ code }) => OF_THE_PEER.includes(code));
     const dialled = attempts.length - (this.#options.passedOver?.length ?? 0);
     const only = dialled === 1 ? answered[0] : undefined;
     return telling ?? only ?? unreachable(attempts, this.#options.advice ?? ADVICE);

@@ -4,6 +4,7 @@ import {
   type Code,
   type Conversation,
   decodeMeetingMessage,
+  isOtherVersion,
   KeibiError,
   MAX_CANDIDATES,
   MAX_WRONG_GUESSES,
@@ -17,6 +18,7 @@ import {
   meetAsOwner,
   type ReturnSecret,
   refuseGuest,
+  refuseVersion,
 } from '@keibidrop/session';
 import { GuessLock } from './guess-lock.ts';
 
@@ -65,7 +67,8 @@ export class MeetingHost {
     for await (const conversation of owner) {
       this.#greeting++;
       void this.#greet(conversation)
-        .catch(() => conversation.close())
+        .catch((error) => (isOtherVersion(error) ? refuseVersion(conversation) : conversation.close()))
+        .catch(() => {})
         .finally(() => {
           this.#greeting--;
           this.#look();

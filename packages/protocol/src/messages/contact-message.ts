@@ -2,6 +2,7 @@
 import { parseCode } from '../code.ts';
 import { KeibiError } from '../errors.ts';
 import { MAX_LABEL_BYTES } from '../limits.ts';
+import { otherVersion, PROTOCOL_VERSION } from '../peer-version.ts';
 import { KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, X25519_BYTES } from './handshake-message.ts';
 import { decodeRotationMessage, encodeRotationMessage, type RotationMessage } from './rotation-message.ts';
 
@@ -10,7 +11,6 @@ export const CONTACT_NONCE_BYTES = 32;
 /** Length of an invitation's unique id. */
 export const INVITATION_ID_BYTES = 16;
 
-const OPENING_VERSION = 1;
 /** Length, nonce and tag of a frame (PROTOCOL 4.1). */
 const FRAME_OVERHEAD_BYTES = 32;
 const OPENING_HEAD_BYTES = 2 + CONTACT_NONCE_BYTES;
@@ -38,7 +38,7 @@ const OPENINGS: Readonly<Record<OpeningKind, { readonly byte: number; readonly p
 
 export function encodeContactOpening({ kind, nonce, frame }: ContactOpening): Uint8Array {
   const body = new Uint8Array(OPENING_HEAD_BYTES + frame.length);
-  body.set([OPENINGS[kind].byte, OPENING_VERSION]);
+  body.set([OPENINGS[kind].byte, PROTOCOL_VERSION]);
   body.set(nonce, 2);
   body.set(frame, OPENING_HEAD_BYTES);
   return body;
@@ -47,17 +47,13 @@ export function encodeContactOpening({ kind, nonce, frame }: ContactOpening): Ui
 /**
  * Decodes the expected body; its fields are views of `body`.
  *
- * @throws HANDSHAKE_MALFORMED for another kind, or a wrong length for the kind
+ * @throws HANDSHAKE_MALFORMED for another kind, or a wrong length for the kind; PEER_NEWER or PEER_OLDER for another version
  */
 export function decodeContactOpening<K extends OpeningKind>(body: Uint8Array, kind: K): ContactOpening {
   const { byte, plaintextBytes } = OPENINGS[kind];
   if (body[0] !== byte) throw malformed();
-  if (body.length > 1 && body[1] !== OPENING_VERSION) {
-    throw new KeibiError(
-      'HANDSHAKE_MALFORMED',
-      `The contact uses version ${body[1]} of the contact protocol, this program version ${OPENING_VERSION}. Update the older one.`,
-    );
-  }
+  const [, version] = body;
+  if (version !== undefined && version !== PROTOCOL_VERSION) throw otherVersion(version);
   if (body.length !== OPENING_HEAD_BYTES + FRAME_OVERHEAD_BYTES + plaintextBytes) throw malformed();
   return { kind, nonce: body.subarray(2, OPENING_HEAD_BYTES), frame: body.subarray(OPENING_HEAD_BYTES) };
 }

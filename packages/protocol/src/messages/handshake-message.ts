@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '../errors.ts';
+import { MAX_HANDSHAKE_BYTES } from '../limits.ts';
+import { otherVersion, PROTOCOL_VERSION } from '../peer-version.ts';
 import { type SuiteOffer, suitesFromBits, suitesToBits } from '../suite.ts';
-
-export const PROTOCOL_VERSION = 1;
 
 /** The first eight bytes of a control connection (PROTOCOL 2.1). */
 export const CONTROL_PREAMBLE: Uint8Array = new TextEncoder().encode('KEIBI-C1');
@@ -17,13 +17,14 @@ export const KEM_KEY_BYTES = 1568;
 export const KEM_CIPHERTEXT_BYTES = 1568;
 
 /** Why a peer ends the handshake. */
-export type Alert = 'malformed' | 'unknown-attempt' | 'no-common-suite' | 'confirmation-failed';
+export type Alert = 'malformed' | 'unknown-attempt' | 'no-common-suite' | 'confirmation-failed' | 'unknown-version';
 const ALERTS: readonly (Alert | undefined)[] = [
   undefined,
   'malformed',
   'unknown-attempt',
   'no-common-suite',
   'confirmation-failed',
+  'unknown-version',
 ];
 
 /** M1. */
@@ -93,26 +94,26 @@ export function encodeHandshakeMessage(message: HandshakeMessage): Uint8Array {
 /**
  * Reads a message's first `HANDSHAKE_HEAD_BYTES` and returns the number of bytes that follow, which is fixed per kind.
  *
- * @throws HANDSHAKE_MALFORMED for another version, an unknown kind, or a wrong length for the kind
+ * @throws PEER_NEWER or PEER_OLDER for another version, by an alert as `remote`; HANDSHAKE_MALFORMED for an unknown kind, or
+ * a wrong length for the kind
  */
 export function handshakeBodyBytes(head: Uint8Array): number {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   const version = view.getUint8(4);
-  if (version !== PROTOCOL_VERSION) {
-    throw new KeibiError(
-      'HANDSHAKE_MALFORMED',
-      `The peer uses version ${version} of the protocol, this program version ${PROTOCOL_VERSION}. Update the older one.`,
-    );
-  }
   const kind = KINDS.get(view.getUint8(5));
-  if (kind === undefined || view.getUint32(0) !== kind.bytes) throw new KeibiError('HANDSHAKE_MALFORMED');
+  const known = kind !== undefined && view.getUint32(0) === kind.bytes;
+  // An alert looks the same in every version, and no message of any version is longer.
+  if (version !== PROTOCOL_VERSION && view.getUint32(0) <= MAX_HANDSHAKE_BYTES) {
+    throw otherVersion(version, { remote: known && kind.name === 'alert' });
+  }
+  if (!known || version !== PROTOCOL_VERSION) throw new KeibiError('HANDSHAKE_MALFORMED');
   return kind.bytes - 2;
 }
 
 /**
  * Decodes one complete message, including its length field; its fields are views of `bytes`.
  *
- * @throws HANDSHAKE_MALFORMED
+ * @throws HANDSHAKE_MALFORMED, PEER_NEWER, PEER_OLDER
  */
 export function decodeHandshakeMessage(bytes: Uint8Array): HandshakeMessage {
   if (bytes.length < HANDSHAKE_HEAD_BYTES) throw new KeibiError('HANDSHAKE_MALFORMED');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '../errors.ts';
 import { MAX_MAILBOX_BODY_BYTES } from '../limits.ts';
+import { otherVersion, PROTOCOL_VERSION } from '../peer-version.ts';
 import { ATTEMPT_BYTES } from './handshake-message.ts';
 
 export const SID_BYTES = 16;
@@ -8,7 +9,8 @@ export const SHARE_BYTES = 32;
 export const TAG_BYTES = 32;
 export const RETURN_NONCE_BYTES = 16;
 
-const MEETING_VERSION = 1;
+/** The reason of a REFUSED that names the owner's version instead of judging the guest. */
+const OTHER_VERSION = 6;
 
 /** Why an owner refuses a guest. */
 export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy' | 'unknown-session' | 'locked';
@@ -29,6 +31,7 @@ const REFUSALS: readonly (Refusal | undefined)[] = [
  *   CONFIRM:  | 3 | Ta 32 |      guest
  *   CONFIRM:  | 4 | Tb 32 |      owner
  *   REFUSED:  | 5 | reason 1 |
+ *   REFUSED:  | 5 | 6 | version 1 |      the owner speaks only this version
  *   SEALED:   | 6 | frame |
  *   RETURN:   | 7 | version 1 | attempt 16 | nonce 16 |      guest whose session was lost
  *   RETURNED: | 8 | nonce 16 |                               owner
@@ -39,6 +42,7 @@ export type MeetingMessage =
   | { readonly kind: 'guest-confirm'; readonly ta: Uint8Array }
   | { readonly kind: 'owner-confirm'; readonly tb: Uint8Array }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'other-version'; readonly version: number }
   | { readonly kind: 'sealed'; readonly frame: Uint8Array }
   | { readonly kind: 'return'; readonly attempt: Uint8Array; readonly nonce: Uint8Array }
   | { readonly kind: 'returned'; readonly nonce: Uint8Array };
@@ -46,19 +50,21 @@ export type MeetingMessage =
 export function encodeMeetingMessage(message: MeetingMessage): Uint8Array {
   switch (message.kind) {
     case 'hello':
-      return Uint8Array.of(1, MEETING_VERSION, ...message.sid, ...message.ya);
+      return Uint8Array.of(1, PROTOCOL_VERSION, ...message.sid, ...message.ya);
     case 'share':
-      return Uint8Array.of(2, MEETING_VERSION, ...message.yb);
+      return Uint8Array.of(2, PROTOCOL_VERSION, ...message.yb);
     case 'guest-confirm':
       return Uint8Array.of(3, ...message.ta);
     case 'owner-confirm':
       return Uint8Array.of(4, ...message.tb);
     case 'refused':
       return Uint8Array.of(5, REFUSALS.indexOf(message.refusal));
+    case 'other-version':
+      return Uint8Array.of(5, OTHER_VERSION, message.version);
     case 'sealed':
       return Uint8Array.of(6, ...message.frame);
     case 'return':
-      return Uint8Array.of(7, MEETING_VERSION, ...message.attempt, ...message.nonce);
+      return Uint8Array.of(7, PROTOCOL_VERSION, ...message.attempt, ...message.nonce);
     case 'returned':
       return Uint8Array.of(8, ...message.nonce);
   }
@@ -67,7 +73,7 @@ export function encodeMeetingMessage(message: MeetingMessage): Uint8Array {
 /**
  * Decodes one body; its fields are views of `bytes`.
  *
- * @throws HANDSHAKE_MALFORMED
+ * @throws HANDSHAKE_MALFORMED; PEER_NEWER or PEER_OLDER for another version
  */
 export function decodeMeetingMessage(bytes: Uint8Array): MeetingMessage {
   switch (bytes[0]) {
@@ -82,6 +88,7 @@ export function decodeMeetingMessage(bytes: Uint8Array): MeetingMessage {
     case 4:
       return { kind: 'owner-confirm', tb: exactly(bytes, 1, TAG_BYTES) };
     case 5:
+      if (bytes[1] === OTHER_VERSION) return { kind: 'other-version', version: exactly(bytes, 2, 1)[0] as number };
       return { kind: 'refused', refusal: refusalOf(exactly(bytes, 1, 1)) };
     case 6:
       if (bytes.length > MAX_MAILBOX_BODY_BYTES) throw malformed();
@@ -98,12 +105,8 @@ export function decodeMeetingMessage(bytes: Uint8Array): MeetingMessage {
 }
 
 function versioned(bytes: Uint8Array, length: number): Uint8Array {
-  if (bytes.length > 1 && bytes[1] !== MEETING_VERSION) {
-    throw new KeibiError(
-      'HANDSHAKE_MALFORMED',
-      `The peer uses version ${bytes[1]} of the meeting protocol, this program version ${MEETING_VERSION}. Update the older one.`,
-    );
-  }
+  const [, version] = bytes;
+  if (version !== undefined && version !== PROTOCOL_VERSION) throw otherVersion(version);
   return exactly(bytes, 2, length);
 }
 

@@ -7,6 +7,7 @@ import {
   HANDSHAKE_HEAD_BYTES,
   type HandshakeMessage,
   handshakeBodyBytes,
+  isOtherVersion,
   KeibiError,
 } from '@keibidrop/protocol';
 
@@ -42,7 +43,7 @@ export class HandshakeWire {
   /**
    * Reads the peer's next message, which must be of this kind. Also returns its raw bytes, length field included.
    *
-   * @throws HANDSHAKE_MALFORMED, HANDSHAKE_TIMEOUT, SESSION_LOST; the error that the peer's alert names; the signal's
+   * @throws HANDSHAKE_MALFORMED, PEER_NEWER, PEER_OLDER, HANDSHAKE_TIMEOUT, SESSION_LOST; the error that the peer's alert names; the signal's
    * reason
    */
   async receive<K extends HandshakeMessage['kind']>(
@@ -92,6 +93,8 @@ export function alertError(alert: Alert, remote = false): KeibiError {
   const detail = { alert, ...(remote && { remote }) };
   switch (alert) {
     case 'malformed':
+    // An alert of our own version that does not know our version: altered on its way.
+    case 'unknown-version':
       return new KeibiError('HANDSHAKE_MALFORMED', undefined, { detail });
     case 'unknown-attempt':
       return new KeibiError(
@@ -108,6 +111,7 @@ export function alertError(alert: Alert, remote = false): KeibiError {
 
 function alertOf(error: KeibiError): Alert | undefined {
   if (error.detail?.remote === true) return undefined;
+  if (isOtherVersion(error)) return 'unknown-version';
   if (error.detail?.alert !== undefined) return error.detail.alert as Alert;
   return error.code === 'HANDSHAKE_MALFORMED' ? 'malformed' : undefined;
 }

@@ -134,15 +134,15 @@ describe('a handshake between peers that do not belong together', () => {
 });
 
 describe('a message of another version', () => {
-  it('is answered by alert 1 in the layout of version 1, and the connection closes', async () => {
+  it('is answered by alert 5, which names our version, and the connection closes', async () => {
     const [newer, socket] = await pairs.open();
     const heard: Buffer[] = [];
     newer.on('data', (bytes) => heard.push(bytes));
     const shaking = handshakeAsResponder(socket, { ...willing, authOf: () => auth });
     newer.write(Uint8Array.of(0, 0, 9, 0, 2, 1));
-    await expect(shaking).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
+    await expect(shaking).rejects.toMatchObject({ code: 'PEER_NEWER' });
     await once(newer, 'end');
-    expect(Buffer.concat(heard)).toEqual(Buffer.from([0, 0, 0, 3, 1, 255, 1]));
+    expect(Buffer.concat(heard)).toEqual(Buffer.from([0, 0, 0, 3, 1, 255, 5]));
     newer.destroy();
   });
 });

@@ -46,7 +46,7 @@ export interface ResponderOptions extends HandshakeOptions {
  *
  * Afterwards the stream is positioned right after M2. On failure the stream is ended.
  *
- * @throws HANDSHAKE_MALFORMED, HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, HANDSHAKE_TIMEOUT, SESSION_LOST; the
+ * @throws HANDSHAKE_MALFORMED, PEER_NEWER, PEER_OLDER, HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, HANDSHAKE_TIMEOUT, SESSION_LOST; the
  * signal's reason
  */
 export async function handshakeAsInitiator(stream: Duplex, options: InitiatorOptions): Promise<Keys> {

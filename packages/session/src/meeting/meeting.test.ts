@@ -132,7 +132,7 @@ describe('a meeting with one altered byte', () => {
     { name: 'CONFIRM of the guest', from: 'guest', index: 1, length: 33 },
     { name: 'CONFIRM of the owner', from: 'owner', index: 1, length: 33 },
   ] as const;
-  const named = /^(CODE_WRONG|HANDSHAKE_MALFORMED|HANDSHAKE_TAMPERED|SESSION_LOST)$/;
+  const named = /^(CODE_WRONG|PEER_NEWER|PEER_OLDER|HANDSHAKE_MALFORMED|HANDSHAKE_TAMPERED|SESSION_LOST)$/;
 
   it.each(bodies)('is refused by name, at every position of $name', async ({ from, index, length }) => {
     for (let bit = 0; bit < length * 8; bit++) {
@@ -158,7 +158,6 @@ describe('a meeting with one altered byte', () => {
   it.each([
     ['empty', ''],
     ['of an unknown kind', '09'],
-    ['of another version', '0202'],
     ['one byte short', `0201${'11'.repeat(31)}`],
     ['one byte long', `0201${'11'.repeat(33)}`],
     ['a share that is no element', '02012b3c6b8c4f3800e7aef6864025b4ed79bd599117e427c41bd47d93d654b4a51c'],
@@ -183,6 +182,14 @@ describe('a meeting with one altered byte', () => {
     await guest.send(new Uint8Array(Buffer.from(body, 'hex')));
     await expect(meeting).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
     expect(owner.closed).toBe(true);
+  });
+
+  it.each([
+    ['the owner’s SHARE has a later version', `0202${'11'.repeat(32)}`],
+    ['the owner refuses our version', '050602'],
+  ])('is PEER_NEWER for the guest where %s', async (_, body) => {
+    const pipe = await answeredGuest(body);
+    await expect(meetAsGuest(pipe, code, { signal })).rejects.toMatchObject({ code: 'PEER_NEWER' });
   });
 
   async function answeredGuest(body: string): Promise<MessagePipe> {

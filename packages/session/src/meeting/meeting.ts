@@ -6,6 +6,8 @@ import {
   KeibiError,
   type MeetingMessage,
   type MessagePipe,
+  otherVersion,
+  PROTOCOL_VERSION,
   type Refusal,
   SID_BYTES,
 } from '@keibidrop/protocol';
@@ -137,6 +139,15 @@ export async function meetAsOwner(
   }
 }
 
+/** Notifies a guest of another version, and ends the conversation. */
+export async function refuseVersion(pipe: MessagePipe): Promise<void> {
+  try {
+    await pipe.send(encodeMeetingMessage({ kind: 'other-version', version: PROTOCOL_VERSION }));
+  } finally {
+    pipe.close();
+  }
+}
+
 /** Refuses a guest at any point before its confirmation, and ends the conversation. */
 export async function refuseGuest(pipe: MessagePipe, refusal: Refusal): Promise<void> {
   try {
@@ -203,6 +214,7 @@ async function receive<K extends MeetingMessage['kind']>(
 function taken<K extends MeetingMessage['kind']>(body: Uint8Array, kind: K): Extract<MeetingMessage, { kind: K }> {
   const message = decodeMeetingMessage(body);
   if (isKind(message, kind)) return message;
+  if (message.kind === 'other-version') throw otherVersion(message.version, { remote: true });
   // A guest cannot refuse an owner. If one claims to, ending the meeting is safe.
   if (message.kind === 'refused') {
     const text = message.refusal === 'locked' ? LOCKED : undefined;

@@ -5,6 +5,7 @@ import {
   KeibiError,
   type MeetingMessage,
   type MessagePipe,
+  otherVersion,
   RETURN_NONCE_BYTES,
 } from '@keibidrop/protocol';
 import { expand } from '../keys/hkdf.ts';
@@ -35,6 +36,7 @@ export async function meetAgainAsGuest(
   try {
     await pipe.send(encodeMeetingMessage({ kind: 'return', attempt: secret.attempt, nonce }));
     const reply = decodeMeetingMessage(await pipe.receive({ signal }));
+    if (reply.kind === 'other-version') throw otherVersion(reply.version, { remote: true });
     if (reply.kind === 'refused') throw unknownSession(reply.refusal === 'unknown-session');
     if (reply.kind !== 'returned') throw new KeibiError('HANDSHAKE_MALFORMED');
     return meetingOf(sodium, secret, nonce, reply.nonce);
