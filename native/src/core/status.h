@@ -32,6 +32,7 @@ enum class Code {
   kDestinationExists,
   kFolderNotAllowed,
   kDigestMismatch,
+  kFileNewer,
   kCallFailed,
   kCancelled,
   kInternal,

@@ -41,6 +41,7 @@ constexpr Row kRows[] = {
     {Code::kDestinationExists, "TRANSFER_DESTINATION_EXISTS", "the destination exists already"},
     {Code::kFolderNotAllowed, "FOLDER_NOT_ALLOWED", "the path leads out of the folder that may be used"},
     {Code::kDigestMismatch, "TRANSFER_DIGEST_MISMATCH", "what is on disk differs from what was sent"},
+    {Code::kFileNewer, "FILE_NEWER", "a newer KeibiDrop wrote it, and it was left as it is"},
     {Code::kCallFailed, "SHARE_CALL_FAILED", "the system has refused it"},
     {Code::kCancelled, "CANCELLED", "cancelled"},
     {Code::kInternal, "INTERNAL", "a bug in KeibiDrop: native code failed"},

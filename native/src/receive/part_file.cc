@@ -71,8 +71,8 @@ PartFile::PartFile(const Staging& staging, PartIdentity identity) : staging_(sta
 
 PartFile::Found PartFile::Load() {
   const std::scoped_lock lock(mutex_);
-  bool other = false;
-  if (auto map = ReadMap(&other)) {
+  Found otherwise = Found::kNothing;
+  if (auto map = ReadMap(&otherwise)) {
     struct stat status;
     const bool there = fstatat(staging_.fd(), data_name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                        faccessat(staging_.fd(), data_name_.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
@@ -84,12 +84,13 @@ PartFile::Found PartFile::Load() {
       return Found::kRest;
     }
   }
+  if (otherwise == Found::kNewer) return otherwise;
   staging_.Remove(map_name_);
   staging_.Remove(data_name_);
-  return other ? Found::kOther : Found::kNothing;
+  return otherwise;
 }
 
-std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
+std::optional<PartFile::Map> PartFile::ReadMap(Found* otherwise) {
   const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
   const uint32_t chunks = manifest::ChunksOf(identity_.version.size);
@@ -101,10 +102,12 @@ std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   if (length < static_cast<ssize_t>(kHeadBytes + kSumBytes)) return std::nullopt;
   const size_t body = static_cast<size_t>(length) - kSumBytes;
   if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
-  const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kPartVersion;
+  const bool is_map = std::memcmp(map.data(), "KDBM", 4) == 0;
+  if (is_map && map[4] > kPartVersion) *otherwise = Found::kNewer;
+  const bool whole = is_map && map[4] == kPartVersion;
   const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.version.size &&
                     static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.version.mtime_ns;
-  if (whole && !ours) *other = true;
+  if (whole && !ours) *otherwise = Found::kOther;
   if (!whole || !ours || body != kHeadBytes + bitmap_bytes || LoadBigEndian<uint32_t>(&map[24]) != core::kChunkBytes)
     return std::nullopt;
   const bool synced = map[5] == 1;

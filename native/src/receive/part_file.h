@@ -32,10 +32,11 @@ struct PartIdentity {
 // A bit is set only after its chunk was written. That survives kill -9, since the page cache does. After a restart of
 // the machine a map is trusted only if it is `synced`: saved by an orderly stop, after fdatasync. KEY.data is as long
 // as the data written to it, at least `data bytes`; Complete sets its full length. A length set earlier could outlive
-// the bytes in a power cut. Any thread.
+// the bytes in a power cut. Every version keeps magic, version and digest in their places. Any thread.
 class PartFile {
  public:
-  enum class Found { kNothing, kRest, kOther };  // kOther: a part of another version, now removed
+  // kOther: a part of other content, now removed. kNewer: a later KeibiDrop wrote the map; both files stay as they are.
+  enum class Found { kNothing, kRest, kOther, kNewer };
 
   PartFile(const Staging& staging, PartIdentity identity);
 
@@ -75,7 +76,7 @@ class PartFile {
   core::Status OpenData();
   core::Status CreateData();
   core::Status WriteData(int fd, const uint8_t* data, size_t bytes, uint64_t offset) const;
-  std::optional<Map> ReadMap(bool* other);
+  std::optional<Map> ReadMap(Found* otherwise);
 
   const Staging& staging_;
   const PartIdentity identity_;

@@ -104,11 +104,15 @@ void ReceiveJob::Want(uint32_t index, const Entry& entry, ReceivePlan* result) {
   result->wanted[bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
 }
 
-// Looks for an earlier run's part of a large file. False if that part is complete.
+// Looks for an earlier run's part of a large file. False if nothing of it is wanted: complete, or of a later KeibiDrop.
 bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, ReceivePlan* result) {
   std::shared_ptr<PartFile> part;
   const PartFile::Found found = parts_.Resume(index, entry, &part);
   if (found == PartFile::Found::kOther) result->restarted.push_back(index);
+  if (found == PartFile::Found::kNewer) {
+    ledger_.Refuse(index, Status::Of(Code::kFileNewer));
+    return false;
+  }
   if (found != PartFile::Found::kRest) return true;
   const manifest::Bitmap held = part->held();
   const uint64_t held_bytes = held.Has(held.chunks() - 1)

@@ -14,6 +14,8 @@ namespace keibi::share {
 namespace {
 
 constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3, kEnds = 4;
+// Kinds of later versions are between kEnds and this. A power cut leaves zeros, and other damage larger numbers.
+constexpr uint64_t kMostKinds = 255;
 // 3.5 MiB: then the file is rewritten with the current traces of its overlays.
 constexpr uint64_t kMostRecords = 65536;
 constexpr size_t kMostTraces = 16384;
@@ -46,7 +48,10 @@ bool WriteJournal::Load() {
       const ssize_t got = pread(fd_.get(), part.data(), want * sizeof(Record), static_cast<off_t>(at * sizeof(Record)));
       if (got < static_cast<ssize_t>(sizeof(Record))) return false;
       const size_t whole = static_cast<size_t>(got) / sizeof(Record);
-      for (size_t i = 0; i < whole; i++) Follow(part[i], &earlier_);
+      for (size_t i = 0; i < whole; i++) {
+        if (part[i].kind > kEnds && part[i].kind <= kMostKinds) return false;
+        Follow(part[i], &earlier_);
+      }
       at += whole;
     }
   }

@@ -23,7 +23,8 @@ namespace keibi::share {
 // the page cache but not a power loss: then both versions are kept. Any thread.
 class WriteJournal {
  public:
-  // Takes over the file and an earlier process's records. Null if another process has it, or it cannot be opened.
+  // Takes over the file and an earlier process's records. Null if another process has it, it cannot be opened, or it
+  // has a record of an unknown kind: a later KeibiDrop wrote it, and it stays as it is.
   static std::shared_ptr<WriteJournal> Open(const std::string& path);
 
   // Begins: before the first change of the file. Writes: before each change. Leaves: before the file gets its final

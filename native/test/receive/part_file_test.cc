@@ -182,6 +182,22 @@ TEST_F(PartTest, IsNotBelievedWithAnyByteOfItsMapChanged) {
   }
 }
 
+// As the next version would write it: with its own number, and a correct digest.
+TEST_F(PartTest, IsLeftAsItIsIfALaterVersionWroteIt) {
+  LeaveAPart(true);
+  const auto map_path = Only(".map"), data_path = Only(".data");
+  std::string map = test::ReadFile(map_path);
+  map[4]++;
+  uint8_t sum[32];
+  EVP_Digest(map.data(), map.size() - sizeof sum, sum, nullptr, EVP_sha256(), nullptr);
+  map.replace(map.size() - sizeof sum, sizeof sum, reinterpret_cast<const char*>(sum), sizeof sum);
+  test::WriteFile(map_path, map);
+  const std::string data = test::ReadFile(data_path);
+  EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNewer);
+  EXPECT_EQ(test::ReadFile(map_path), map);
+  EXPECT_EQ(test::ReadFile(data_path), data);
+}
+
 TEST_F(PartTest, IsNotBelievedWithAMapOfAnotherLength) {
   LeaveAPart(true);
   const auto map_path = Only(".map");

@@ -76,6 +76,16 @@ class WriteJournalTest : public testing::Test {
   test::Folder share_, state_;
 };
 
+TEST_F(WriteJournalTest, IsLeftAsItIsIfALaterVersionWroteIt) {
+  WriteJournal::Open(journal())->Writes(OverlayToken{});
+  std::string records = test::ReadFile(journal());
+  const uint64_t unknown = 5;
+  records.append(reinterpret_cast<const char*>(&unknown), sizeof unknown).append(48, 'x');
+  test::WriteFile(journal(), records);
+  EXPECT_EQ(WriteJournal::Open(journal()), nullptr);
+  EXPECT_EQ(test::ReadFile(journal()), records);
+}
+
 TEST_F(WriteJournalTest, APutCutOffByAKillContinuesWithTheSameToken) {
   const PutBase base{VersionNow(), {1}, 6};
   CutOff({1});

@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSameFingerprint, KeibiError, type RotationRefusal } from '@keibidrop/protocol';
+import { fileNewer, isSameFingerprint, KeibiError, type RotationRefusal } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
 import { type FileUse, fileError, readPrivate, withLock, writePrivate } from '@keibidrop/settings/files';
 
@@ -342,6 +342,7 @@ function refuseLookAlike(name: string, contacts: readonly Contact[]): void {
 }
 
 function corrupt(file: string, reason: unknown): KeibiError {
+  if (reason instanceof KeibiError && reason.code === 'FILE_NEWER') return fileNewer(file);
   const what = reason instanceof KeibiError ? reason.message : 'It is damaged.';
   const message = `The stored contacts cannot be read. ${what} Put ${file} back from a copy, or move it away to start without contacts.`;
   return new KeibiError('CONTACTS_CORRUPT', message, { cause: reason });

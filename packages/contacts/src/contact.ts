@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import {
+  fileNewer,
   foldName,
   formatFingerprint,
   isSameFingerprint,
@@ -123,13 +124,11 @@ export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
 /**
  * Decodes the output of `encodeContacts`.
  *
- * @throws CONTACTS_CORRUPT for anything else, naming the flaw; a damaged entry is never left out
+ * @throws FILE_NEWER; CONTACTS_CORRUPT for anything else, naming the flaw; a damaged entry is never left out
  */
 export function decodeContacts(file: Uint8Array): Contact[] {
   const { version, contacts } = objectOf(parsed(file), 'It is not a file of contacts.');
-  if (typeof version === 'number' && version > VERSION) {
-    throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
-  }
+  if (typeof version === 'number' && version > VERSION) throw fileNewer('The file of contacts');
   if (version !== VERSION || !Array.isArray(contacts)) throw corrupt('It is not a file of contacts.');
   if (contacts.length > MAX_CONTACTS) throw corrupt(`It has more than ${MAX_CONTACTS} contacts.`);
   const decoded = contacts.map((entry, i) => decodeContact(entry, i + 1));

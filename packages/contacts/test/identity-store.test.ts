@@ -183,6 +183,16 @@ describe('each flaw is a separate error and creates no new identity', () => {
       'IDENTITY_CORRUPT',
       /cut short: it has 200 of 201/,
     ],
+    [
+      'an identity of a later version',
+      async (at) => {
+        const sealed = await readFile(at('identity'));
+        sealed[4] = 9;
+        await writeFile(at('identity'), sealed);
+      },
+      'FILE_NEWER',
+      /config\/identity was written by a newer KeibiDrop/,
+    ],
     ['an empty identity', (at) => truncate(at('identity'), 0), 'IDENTITY_CORRUPT', /cut short: it has 0 of/],
     [
       'another file',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFile, rename } from 'node:fs/promises';
+import { fileNewer } from '@keibidrop/protocol';
 import { fileError, writePrivate } from '@keibidrop/settings/files';
 
 /** Unfinished requests, shares or mounts of the daemon. */
@@ -23,6 +24,8 @@ export class Journal<Entry> {
   readonly #file: string;
   readonly #isEntry: (value: unknown) => boolean;
   #writing: Promise<void> | undefined;
+  /** A later version wrote the file. */
+  #newer = false;
   /** The exact content of the file. */
   #written: string | undefined;
   #next: { state: () => JournalState<Entry>; written: Promise<void> } | undefined;
@@ -37,6 +40,7 @@ export class Journal<Entry> {
    * Reads the last written state; undefined if there is none. A file with any damage is renamed and kept.
    *
    * @returns  `damaged`: the new name of that file
+   * @throws FILE_NEWER, CONFIG_INVALID
    */
   async read(): Promise<{ state?: JournalState<Entry>; damaged?: string }> {
     let text: string;
@@ -51,6 +55,10 @@ export class Journal<Entry> {
       throw fileError('CONFIG_INVALID', this.#file, 'read', cause);
     }
     const found = parsed<Entry>(text);
+    if (found === 'newer') {
+      this.#newer = true;
+      throw fileNewer(this.#file);
+    }
     const entries = found?.entries.filter((entry) => this.#isEntry(entry)) ?? [];
     if (found !== undefined && entries.length === found.entries.length) {
       this.#written = text;
@@ -61,7 +69,7 @@ export class Journal<Entry> {
     return { damaged, ...(found && { state: { next: found.next, entries } }) };
   }
 
-  /** Resolves once the result of `state`, taken at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves once the result of `state`, taken at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID, FILE_NEWER */
   write(state: () => JournalState<Entry>): Promise<void> {
     if (this.#next !== undefined) {
       this.#next.state = state;
@@ -81,6 +89,7 @@ export class Journal<Entry> {
   }
 
   async #put(state: JournalState<Entry>): Promise<void> {
+    if (this.#newer) throw fileNewer(this.#file);
     const text = textOf(state);
     // A full disk must not fail a state that is already stored.
     if (text === this.#written) return;
@@ -94,9 +103,10 @@ function textOf({ next, entries }: JournalState<unknown>): string {
   return JSON.stringify({ v: VERSION, next, entries });
 }
 
-function parsed<Entry>(text: string): JournalState<Entry> | undefined {
+function parsed<Entry>(text: string): JournalState<Entry> | 'newer' | undefined {
   try {
     const { v, next, ...lists } = JSON.parse(text);
+    if (Number.isSafeInteger(v) && v > VERSION) return 'newer';
     const entries = v === VERSION ? lists.entries : v === VERSION_WITH_TRANSFERS ? lists.transfers : undefined;
     return Number.isSafeInteger(next) && Array.isArray(entries) ? { next, entries } : undefined;
   } catch {

@@ -68,7 +68,19 @@ describe('the journal', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ v: 2, next: 4, entries: ['b'] });
   });
 
-  it.each(['', '{', '[]', '{"v":3,"next":1,"entries":[]}', '{"v":2,"next":"1","entries":[]}', '{"v":2,"next":1}'])(
+  it('refuses a journal of a later version, and leaves it as it is', async () => {
+    await open().write(() => ({ next: 1, entries: [] }));
+    const text = '{"v":3,"next":1,"entries":[]}';
+    await writeFile(file, text);
+    const journal = open();
+    const newer = { code: 'FILE_NEWER', message: expect.stringContaining(file) };
+    await expect(journal.read()).rejects.toMatchObject(newer);
+    await expect(journal.write(() => ({ next: 1, entries: [] }))).rejects.toMatchObject(newer);
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(await readdir(join(directory, 'state'))).toEqual(['transfers.json']);
+  });
+
+  it.each(['', '{', '[]', '{"v":2,"next":"1","entries":[]}', '{"v":2,"next":1}'])(
     'keeps a malformed file under another name: %j',
     async (text) => {
       await open().write(() => ({ next: 1, entries: [] }));

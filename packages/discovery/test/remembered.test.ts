@@ -65,6 +65,14 @@ describe('remembered addresses', () => {
     },
   );
 
+  it('of a later version stay as they are', async () => {
+    file = join(dir, 'addresses.json');
+    const later = '{"v":2,"addresses":["somehow different"]}';
+    await writeFile(file, later);
+    await rememberAddress(file, { host: '10.0.0.1', port: 1 });
+    expect(await readFile(file, 'utf8')).toBe(later);
+  });
+
   it('are empty, without an error, if the file cannot be written', async () => {
     await writeFile(join(dir, 'config'), 'a file');
     await rememberAddress(file, { host: '10.0.0.1', port: 1 });

@@ -324,6 +324,12 @@ const table = {
     'The disk that keeps KeibiDrop’s own files is full. Make room and run the same command again.',
   ),
   CONFIG_INVALID: row('never', 2, 'INVALID_ARGUMENT', 'The configuration is not valid. Correct it and try again.'),
+  FILE_NEWER: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'A file was written by a newer KeibiDrop, so it stays as it is. Update this one, then try again.',
+  ),
   USAGE: row('never', 2, 'INVALID_ARGUMENT', 'That command is not understood. Run keibidrop --help.'),
   PEER_FAILED: row(
     'never',

@@ -66,6 +66,12 @@ function lackIn(reason: unknown): ErrorCode | undefined {
   return lackIn(reason.cause);
 }
 
+/** FILE_NEWER for a file, named by its path, in a format that only later versions know. It must not be replaced. */
+export function fileNewer(file: string): KeibiError {
+  const text = `${file} was written by a newer KeibiDrop, so it stays as it is. Update this one, then try again.`;
+  return new KeibiError('FILE_NEWER', text);
+}
+
 const WIRE_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /** The code of an error that a peer reported; PEER_FAILED if it is unknown here or would blame this side. */

@@ -18,6 +18,7 @@ export {
   type ErrorCode,
   type ErrorDetail,
   exitCodeOf,
+  fileNewer,
   grpcStatusOf,
   isErrorCode,
   isWireCode,

@@ -30,7 +30,7 @@ export {
 } from './keys/identity-keys.ts';
 export { mailboxDays, PairKey } from './keys/pair-key.ts';
 export { checkRotationProof, proveRotation, type RotationProofs, testRotation } from './keys/rotation.ts';
-export { openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './keys/sealed-record.ts';
+export { isNewerRecord, openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './keys/sealed-record.ts';
 export {
   type LockKind,
   lockKindOf,

@@ -2,8 +2,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeibiError } from '@keibidrop/protocol';
-import { openRecord, sealRecord } from '@keibidrop/session';
+import { fileNewer, KeibiError } from '@keibidrop/protocol';
+import { isNewerRecord, openRecord, sealRecord } from '@keibidrop/session';
 import type { SealedPlace } from '@keibidrop/settings';
 import { type FileUse, readPrivate, writePrivate } from '@keibidrop/settings/files';
 
@@ -34,11 +34,13 @@ export class SealedFolder {
   }
 
   /**
-   * The content of a file; undefined if it is missing or does not open. @throws CONFIG_INVALID if other users can read
-   * it
+   * The content of a file; undefined if it is missing or does not open.
+   * @throws FILE_NEWER; CONFIG_INVALID if other users can read it
    */
   async read(name: string): Promise<Uint8Array | undefined> {
-    const file = await readPrivate(join(this.#place.folder, name), this.#use);
+    const path = join(this.#place.folder, name);
+    const file = await readPrivate(path, this.#use);
+    if (file && isNewerRecord(file)) throw fileNewer(path);
     return file && openRecord(file, await this.#ownKey(), name);
   }
 

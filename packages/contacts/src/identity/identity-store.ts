@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSameFingerprint, KeibiError } from '@keibidrop/protocol';
+import { fileNewer, isSameFingerprint, KeibiError } from '@keibidrop/protocol';
 import {
   type LockKind,
   lockKindOf,
@@ -81,7 +81,7 @@ export class IdentityStore {
   /**
    * Opens the identity, or creates one if there never was one. If the file cannot be read, this throws and leaves it unchanged.
    *
-   * @throws IDENTITY_CORRUPT, IDENTITY_LOCKED; IDENTITY_MISSING if there was one
+   * @throws IDENTITY_CORRUPT, IDENTITY_LOCKED, FILE_NEWER; IDENTITY_MISSING if there was one
    */
   async open(): Promise<Identity> {
     const { secret, lock } = await this.#secret();
@@ -244,11 +244,12 @@ export class IdentityStore {
     }
   }
 
-  /** @throws IDENTITY_CORRUPT, naming the file and the ways to restore it */
+  /** @throws IDENTITY_CORRUPT, naming the file and the ways to restore it; FILE_NEWER */
   async #lockOf(file: Uint8Array): Promise<LockKind> {
     try {
       return await lockKindOf(file);
     } catch (cause) {
+      if (cause instanceof KeibiError && cause.code === 'FILE_NEWER') throw fileNewer(this.#file);
       if (!(cause instanceof KeibiError) || cause.code !== 'IDENTITY_CORRUPT') throw cause;
       const { length } = file;
       const what = length < FILE_BYTES ? `is cut short: it has ${length} of ${FILE_BYTES} bytes` : 'cannot be read';

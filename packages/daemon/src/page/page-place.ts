@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileNewer } from '@keibidrop/protocol';
 import { readPrivate, writePrivate } from '@keibidrop/settings/files';
 import { PAGE_SECRET_BYTES } from './page-keys.ts';
 
@@ -20,17 +21,22 @@ export interface PagePlace {
   readonly secret: Uint8Array;
 }
 
-/** Reads the stored place; undefined if the file is missing or malformed. @throws CONFIG_INVALID */
+/** Reads the stored place; undefined if the file is missing or malformed. @throws FILE_NEWER, CONFIG_INVALID */
 export async function readPagePlace(file: string): Promise<PagePlace | undefined> {
   const bytes = await readPrivate(file, FILE);
   if (bytes === undefined) return undefined;
+  const { v, port, secret } = fieldsOf(bytes);
+  if (typeof v === 'number' && v > VERSION) throw fileNewer(file);
+  const known = Buffer.from(String(secret), 'base64url');
+  const isPort = typeof port === 'number' && Number.isInteger(port) && port > 0 && port <= 0xffff;
+  return v === VERSION && isPort && known.length === PAGE_SECRET_BYTES ? { port, secret: known } : undefined;
+}
+
+function fieldsOf(file: Uint8Array): Record<string, unknown> {
   try {
-    const { v, port, secret } = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
-    const known = Buffer.from(String(secret), 'base64url');
-    const isPort = typeof port === 'number' && Number.isInteger(port) && port > 0 && port <= 0xffff;
-    return v === VERSION && isPort && known.length === PAGE_SECRET_BYTES ? { port, secret: known } : undefined;
+    return Object(JSON.parse(Buffer.from(file).toString()));
   } catch {
-    return undefined;
+    return {};
   }
 }
 

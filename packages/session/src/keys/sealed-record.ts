@@ -28,6 +28,11 @@ export async function sealRecord(record: Uint8Array, key: Uint8Array, name: stri
   return file;
 }
 
+/** Whether only later versions of this program can open the record. */
+export function isNewerRecord(file: Uint8Array): boolean {
+  return MAGIC.every((byte, i) => file[i] === byte) && (file[MAGIC.length] ?? 0) > VERSION;
+}
+
 /** Opens a record made by `sealRecord`; returns undefined for anything else. The caller wipes it. */
 export async function openRecord(file: Uint8Array, key: Uint8Array, name: string): Promise<Uint8Array | undefined> {
   const sodium = await loadSodium();

@@ -74,8 +74,14 @@ describe('a sealed file that does not open', () => {
     await expect(openSecret(long, key)).rejects.toThrowError(refused('IDENTITY_CORRUPT', /too long/));
   });
 
+  it('is refused if a later version wrote it', async () => {
+    const file = altered(files.passphrase, (copy) => copy.set([3], 4));
+    const newer = refused('FILE_NEWER', /written by a newer KeibiDrop/);
+    await expect(openSecret(file, passphrase)).rejects.toThrowError(newer);
+    await expect(lockKindOf(file)).rejects.toThrowError(newer);
+  });
+
   it.each<[string, number, number, RegExp]>([
-    ['a later version', 4, 3, /later KeibiDrop \(format 3/],
     ['an older version', 4, 0, /format 0 is older/],
     ['an unknown lock', 5, 3, /no KeibiDrop has written/],
     ['no pass of Argon2id', 6, 0, /no KeibiDrop has written/],

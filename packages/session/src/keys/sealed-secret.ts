@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { KeibiError } from '@keibidrop/protocol';
+import { fileNewer, KeibiError } from '@keibidrop/protocol';
 import { expand, extract } from './hkdf.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
@@ -129,8 +129,7 @@ function checked(sodium: Sodium, file: Uint8Array): Header {
   if (!MAGIC.every((byte, i) => file[i] === byte)) throw corrupt('This is not the file of a KeibiDrop identity.');
   const version = file[MAGIC.length];
   if (version === undefined) throw corrupt('It is cut short.');
-  if (version > VERSION)
-    throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
+  if (version > VERSION) throw fileNewer('The stored identity');
   if (version < FIRST_VERSION) throw corrupt(`Its format ${version} is older than any that KeibiDrop reads.`);
   const least = SEALED_OVERHEAD_BYTES;
   if (file.length < least || file.length > least + (MAX_SECRET_BYTES[version] ?? 0))
