@@ -256,7 +256,12 @@ const table = {
     'FAILED_PRECONDITION',
     'The computer that shares it could not do that. Check its contents with keibidrop list, and try again.',
   ),
-  IDENTITY_LOCKED: row('never', 1, 'FAILED_PRECONDITION', 'The identity is locked. Unlock it and try again.'),
+  IDENTITY_LOCKED: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'The identity is locked. Unlock it with keibidrop id unlock, and try again.',
+  ),
   IDENTITY_CORRUPT: row(
     'never',
     1,
