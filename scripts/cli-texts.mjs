@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The manual page and the completion of the shell, both from what `--help` prints.
+// The manual page, from what `--help` prints.
 
 /** @returns `{ program, commands: [name, text][] }`. @param run  runs the program with words and returns its output */
 export function helpTexts(run) {
@@ -26,30 +26,6 @@ ${escaped(program.replace(/^Usage:.*\n+/, '').trim())}
 .fi
 .SH COMMANDS
 ${commands.map(([name, text]) => part(`keibidrop ${name}`, text)).join('')}`;
-}
-
-export function bashCompletion({ commands }) {
-  const cases = commands.map(([name, text]) => {
-    const options = new Set([...text.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option));
-    return `    ${name}) options='${[...options].join(' ')}' ;;`;
-  });
-  return `# SPDX-License-Identifier: MPL-2.0
-_keibidrop() {
-  local word=\${COMP_WORDS[COMP_CWORD]} options
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${commands.map(([name]) => name).join(' ')} help --help --version' -- "$word"))
-    return
-  fi
-  case \${COMP_WORDS[1]} in
-${cases.join('\n')}
-  esac
-  case $word in
-    -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-    *) compopt -o default; COMPREPLY=() ;;
-  esac
-}
-complete -F _keibidrop keibidrop
-`;
 }
 
 function escaped(text) {

@@ -18,7 +18,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { bashCompletion, helpTexts, manPage } from './cli-texts.mjs';
+import { helpTexts, manPage } from './cli-texts.mjs';
 import { fetchNpmPackage, fetchWheel } from './fetch-pinned.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,6 +29,12 @@ const { version, description, license } = JSON.parse(readFileSync(join(root, 'ap
 const HOME = '/usr/lib/keibidrop';
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 const KEYRING = '@napi-rs/keyring';
+/** Where the shells of Debian and Fedora look. */
+const COMPLETIONS = {
+  bash: '/usr/share/bash-completion/completions/keibidrop',
+  zsh: { deb: '/usr/share/zsh/vendor-completions/_keibidrop', rpm: '/usr/share/zsh/site-functions/_keibidrop' },
+  fish: '/usr/share/fish/vendor_completions.d/keibidrop.fish',
+};
 /** Date of every file: the same content gives the same bytes. */
 const MTIME = '1985-10-26T08:15:00Z';
 
@@ -111,7 +117,7 @@ function stageTexts() {
   const run = (...words) => execFileSync(process.execPath, [program, ...words], { encoding: 'utf8' });
   const help = helpTexts(run);
   writeFileSync(staged('keibidrop.1.gz'), gzipSync(manPage(help, { version, description }), { level: 9 }));
-  writeFileSync(staged('completion'), bashCompletion(help));
+  for (const shell of Object.keys(COMPLETIONS)) writeFileSync(staged(shell), run('completion', shell));
   const unit = run('daemon', '--systemd');
   const installed = unit.replaceAll(`${process.execPath} ${program}`, '/usr/bin/keibidrop');
   if (installed.includes(root) || installed === unit) fail('the unit of the daemon names this checkout');
@@ -139,7 +145,7 @@ function packageOf(packager) {
     description: `${description}\nWith the daemon, a relay, and the Node that runs them.`,
     license,
     mtime: MTIME,
-    contents: contents(),
+    contents: contents(packager),
     scripts: {
       postinstall: script('after-install.sh'),
       preremove: script('before-remove.sh'),
@@ -160,7 +166,7 @@ function packageOf(packager) {
   };
 }
 
-function contents() {
+function contents(packager) {
   const file = (src, dst, mode) => ({ src, dst, file_info: { mode, mtime: MTIME } });
   const setting = (name, mode) => ({
     ...file(join(root, 'deploy/systemd', name), `/etc/keibidrop-relay/${name}`, mode),
@@ -181,7 +187,7 @@ function contents() {
     setting('config.toml', 0o644),
     setting('environment', 0o600),
     file(staged('keibidrop.1.gz'), '/usr/share/man/man1/keibidrop.1.gz', 0o644),
-    file(staged('completion'), '/usr/share/bash-completion/completions/keibidrop', 0o644),
+    ...Object.entries(COMPLETIONS).map(([shell, path]) => file(staged(shell), path[packager] ?? path, 0o644)),
     file(staged('doc/copyright'), '/usr/share/doc/keibidrop/copyright', 0o644),
     file(staged('doc/THIRD-PARTY-NOTICES'), '/usr/share/doc/keibidrop/THIRD-PARTY-NOTICES', 0o644),
   ];

@@ -21,6 +21,7 @@ const FILES = [
   '/usr/lib/systemd/system/keibidrop-relay.service',
   '/usr/lib/systemd/user/keibidrop-daemon.service',
   '/usr/share/bash-completion/completions/keibidrop',
+  '/usr/share/fish/vendor_completions.d/keibidrop.fish',
   '/usr/share/doc/keibidrop/THIRD-PARTY-NOTICES',
   '/usr/share/man/man1/keibidrop.1.gz',
 ];
@@ -46,7 +47,8 @@ describe('the deb', () => {
 
   it('has its files, and is not too large', async () => {
     const listed = run('dpkg-deb', '--contents', deb);
-    for (const file of FILES) expect(listed).toContain(` .${file}\n`);
+    for (const file of [...FILES, '/usr/share/zsh/vendor-completions/_keibidrop'])
+      expect(listed).toContain(` .${file}\n`);
     expect((await stat(deb)).size).toBeLessThan(MOST_BYTES);
   });
 
@@ -64,7 +66,7 @@ describe('the deb', () => {
 describe('the rpm', () => {
   it('has the same files, whose digests agree', () => {
     const listed = run('rpm', '-qlp', rpm).split('\n');
-    expect(listed).toEqual(expect.arrayContaining(FILES));
+    expect(listed).toEqual(expect.arrayContaining([...FILES, '/usr/share/zsh/site-functions/_keibidrop']));
     expect(run('rpm', '--checksig', '--nosignature', rpm)).toMatch(/digests OK/);
     const needs = run('rpm', '-qpR', rpm);
     expect(needs).toContain('glibc >= 2.28');

@@ -11,6 +11,8 @@ export type OnRun<Options> = (options: Options) => Promise<void>;
 /** One verb of the command line. */
 export interface CliCommand<Options> {
   readonly name: string;
+  /** Its `declare` finds every other command declared beside it. */
+  readonly needsAll?: true;
   /** Declares arguments, options and help; `onRun` gets the parsed options. */
   declare(command: Command, onRun: OnRun<Options>): void;
   /** Resolves with the exit code; rejects with the error that ended the command. */

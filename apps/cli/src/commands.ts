@@ -25,13 +25,14 @@ import { command as stop } from './commands/stop.ts';
 import { command as transfers } from './commands/transfers.ts';
 import { command as ui } from './commands/ui.ts';
 import { command as unmount } from './commands/unmount.ts';
+import { command as completion } from './completion/command.ts';
 
 /** Every command, in the groups and the order of `keibidrop --help`. */
 export const COMMANDS: Readonly<Record<string, readonly CliCommand<unknown>[]>> = {
   Transfer: [send, receive, peers],
   Folders: [share, add, connect, list, pull, mount, unmount],
   People: [contacts, invitations, id],
-  Background: [transfers, history, ui, desktop, integrate, daemon, status, stop, mcp],
+  Background: [transfers, history, ui, desktop, integrate, completion, daemon, status, stop, mcp],
   Server: [relay],
   Diagnosis: [doctor, bench],
 };

@@ -65,7 +65,9 @@ export function createProgram(
     .find(({ name }) => name === word);
   for (const [group, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(`${group}:`);
-    for (const command of typed === undefined ? commands : commands.filter((each) => each === typed)) {
+    for (const command of typed === undefined || typed.needsAll
+      ? commands
+      : commands.filter((each) => each === typed)) {
       command.declare(program.command(command.name), (options) => onCommand(command, options));
     }
   }

@@ -56,7 +56,10 @@ function declare(command: Command, onRun: OnRun<ConnectCommand>): void {
     .summary('connect to a shared folder')
     .description('Connect to a folder that is shared with a code, or that a contact shares with you.')
     .usage('[options] [CODE|CONTACT]')
-    .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact; - reads a code from standard input')
+    .argument(
+      '[code or contact...]',
+      'the code, such as 7-guitar-pencil, or a contact; - reads a code from standard input',
+    )
     .addOption(new Option('--connect <host:port>', "the sharer's address").conflicts('relayOnly'))
     .addOption(new Option('--leave <share>', 'disconnect from this share'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));

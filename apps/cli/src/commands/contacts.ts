@@ -27,6 +27,8 @@ interface ContactsOptions {
   yes?: boolean;
   /** For verify: undo it. */
   undo?: boolean;
+  /** For list: only the names, without the daemon. */
+  names?: boolean;
   passphraseFile?: string;
   config?: string;
   json?: boolean;
@@ -70,20 +72,22 @@ function declare(command: Command, onRun: OnRun<ContactsCommand>): void {
       return onRun({ ...sub.opts<ContactsOptions>(), ...parse(words) });
     });
   };
-  add('list', 'list contacts', () => ({ action: 'list' }));
+  add('list', 'list contacts', () => ({ action: 'list' }), [
+    new Option('--names', 'print only their names, one per line').conflicts('json'),
+  ]);
   add('add <name> <fingerprint>', 'add a contact by fingerprint', ([name = '', fingerprint = '']) => {
     return { action: 'add', name, fingerprint: parseFingerprint(fingerprint) };
   });
-  add('rename <name> <new>', 'rename a contact', ([name = '', to = '']) => ({ action: 'rename', name, to }));
-  add('remove <name>', 'remove a contact', ([name = '']) => ({ action: 'remove', name }));
-  add('verify <name>', 'compare fingerprints, word by word', ([name = '']) => ({ action: 'verify', name }), [
+  add('rename <contact> <new>', 'rename a contact', ([name = '', to = '']) => ({ action: 'rename', name, to }));
+  add('remove <contact>', 'remove a contact', ([name = '']) => ({ action: 'remove', name }));
+  add('verify <contact>', 'compare fingerprints, word by word', ([name = '']) => ({ action: 'verify', name }), [
     new Option('-y, --yes', 'mark as verified without asking'),
     new Option('--undo', 'remove the mark'),
     new Option('--passphrase-file <file>', 'file whose first line is the passphrase of your identity'),
   ]);
-  add('block <name>', 'refuse everything from a contact', ([name = '']) => ({ action: 'block', name }));
-  add('unblock <name>', 'accept from a blocked contact again', ([name = '']) => ({ action: 'unblock', name }));
-  add('rule <name> <ask|accept|never> [dir]', 'ask, accept or refuse what a contact sends', parseRule);
+  add('block <contact>', 'refuse everything from a contact', ([name = '']) => ({ action: 'block', name }));
+  add('unblock <contact>', 'accept from a blocked contact again', ([name = '']) => ({ action: 'unblock', name }));
+  add('rule <contact> <ask|accept|never> [dir]', 'ask, accept or refuse what a contact sends', parseRule);
 }
 
 /** @throws USAGE */
@@ -107,6 +111,10 @@ async function run(options: ContactsCommand, io: Io, loadPeer: LoadPeer): Promis
   const store = new ContactStore({ directory });
   if (options.action === 'list') {
     const contacts = await store.list();
+    if (options.names) {
+      for (const contact of contacts) io.stdout.write(`${shown(contact)}\n`);
+      return 0;
+    }
     const online = contacts.length === 0 ? undefined : await whoIsThere(options, io, await loadPeer());
     const fieldsShown = (contact: Contact) => ({
       ...fieldsOf(contact),

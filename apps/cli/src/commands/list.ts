@@ -39,7 +39,7 @@ function declare(command: Command, onRun: OnRun<ListCommand>): void {
   command
     .summary('list shares, or the entries of one')
     .description('List the shares, or the entries of one that you are connected to.')
-    .argument('[path]', 'a share, or a folder in it: SHARE or SHARE/PATH')
+    .argument('[share/path]', 'a share, or a folder in it: SHARE or SHARE/PATH')
     .addOption(new Option('--watch', 'print changes as they happen'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))

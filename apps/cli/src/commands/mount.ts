@@ -64,7 +64,7 @@ function declare(command: Command, onRun: OnRun<MountCommand>): void {
     .description('Mount a folder that is shared with a code, or that a contact shares with you.')
     .usage('[options] CODE|CONTACT|SHARE DIR')
     .argument(
-      '[words...]',
+      '[target...]',
       'a code such as 7-guitar-pencil, - to read it from standard input, a contact, or a share from keibidrop list; then the folder',
     )
     .addOption(new Option('--read-only', 'mount it read-only'))

@@ -47,7 +47,7 @@ function declare(command: Command, onRun: OnRun<PullCommand>): void {
   command
     .summary('pull a file or folder from a share')
     .description('Pull a file or a folder from a share that you are connected to.')
-    .argument('[name]', 'what to pull: SHARE/PATH, or SHARE for everything')
+    .argument('[share/path]', 'what to pull: SHARE/PATH, or SHARE for everything')
     .argument('[dir]', 'put it here (default: the current folder)')
     .addOption(new Option('--overwrite', 'replace files of the same name').conflicts('skip'))
     .addOption(new Option('--skip', 'keep files of the same name'))

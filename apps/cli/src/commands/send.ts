@@ -80,7 +80,7 @@ function declare(command: Command, onRun: OnRun<SendCommand>): void {
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free port)'))
     .addOption(new Option('--receivers <n>', 'end after this many receivers, 0 for no limit (1)').conflicts('to'))
     .addOption(
-      new Option('--to <name>', 'send to this contact, without a code; repeatable')
+      new Option('--to <contact>', 'send to this contact, without a code; repeatable')
         .argParser((name: string, before: string[] = []) => [...before, name])
         .conflicts(['code', 'codeLength', 'insecureCode', 'save']),
     )

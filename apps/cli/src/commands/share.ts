@@ -43,7 +43,7 @@ function declare(command: Command, onRun: OnRun<ShareCommand>): void {
   command
     .summary('share a folder or file while this command runs')
     .description('Share the current contents of a folder with anyone who has the code.')
-    .argument('[dir]', 'the folder, or one file')
+    .argument('[path]', 'the folder, or one file')
     .addOption(new Option('--passphrase-file <file>', 'with --to: the passphrase of the identity, or - to be asked'))
     .addOption(new Option('--incognito', 'store nothing: no history'));
   addShareOptions(command)

@@ -18,7 +18,7 @@ export interface ShareFlags extends Everywhere {
 export type TypedShareFlags = Omit<ShareFlags, 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
 
 export function addShareOptions(command: Command): Command {
-  const to = new Option('--to <name>', 'invite this contact, too; repeatable');
+  const to = new Option('--to <contact>', 'invite this contact, too; repeatable');
   command
     .addOption(to.argParser((name: string, others: string[] = []) => [...others, name]))
     .addOption(new Option('--read-only', 'guests cannot change anything'))
