@@ -3,6 +3,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import { describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../test/recorded-io.ts';
 import { COMMANDS } from './commands.ts';
+import { TOPICS } from './help/topics.ts';
 import { createProgram } from './program.ts';
 
 const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
@@ -202,12 +203,36 @@ describe('help', () => {
     }
   });
 
+  it.each(Object.entries(TOPICS))(
+    'on %s fits a page of 80 columns, and names commands that parse',
+    async (name, { text }) => {
+      const io = createRecordedIo();
+      await createProgram(io, async () => {}).parseAsync(['help', name], { from: 'user' });
+      expect(io.printed.stdout).toBe(text);
+      const rows = text.split('\n');
+      expect(rows.length).toBeLessThanOrEqual(46);
+      for (const row of rows) expect(row.length, row).toBeLessThanOrEqual(80);
+      const examples = rows.flatMap((row) => /^ {2}(?:KD_\w+=\S+ )?keibidrop (.*?)(?: {2,}|$)/.exec(row)?.[1] ?? []);
+      expect(examples.length).toBeGreaterThanOrEqual(2);
+      for (const example of examples) expect(await parsed(example), example).toBeDefined();
+    },
+  );
+
+  it('names every topic, and refuses a word that is none', async () => {
+    for (const name of Object.keys(TOPICS)) expect(await helpOf('--help')).toContain(name);
+    const error = await createProgram(createRecordedIo(), async () => {})
+      .parseAsync(['help', 'constructor'], { from: 'user' })
+      .catch((reason: unknown) => reason);
+    const message = expect.stringContaining(Object.keys(TOPICS).join(', '));
+    expect(error).toMatchObject({ code: 'USAGE', message });
+  });
+
   it('shows examples that parse', async () => {
     const pages = await Promise.all(['--help', ...verbs.map(({ name }) => `${name} --help`)].map(helpOf));
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
     const examples = lines.flatMap((line) => /(?:^| )keibidrop (.*?)(?: {2,}| [|<]|$)/.exec(line)?.[1] ?? []);
     expect(examples.length).toBeGreaterThanOrEqual(60);
-    for (const example of examples.filter((one) => !one.endsWith('--help'))) {
+    for (const example of examples.filter((one) => !/--help$|^help /.test(one))) {
       const line = example.replace(/'[^']*'/, 'text').replace('FINGERPRINT', 'A'.repeat(86));
       expect(await parsed(line), line).toBeDefined();
     }

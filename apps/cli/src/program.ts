@@ -2,17 +2,12 @@
 import { Command } from 'commander';
 import type { CliCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { showHelp } from './help/show-help.ts';
 import type { Io } from './terminal/io.ts';
 import { VERSION } from './version.ts';
 
 /** Called with the command that was typed and its parsed options. */
 type OnCommand = <Options>(command: CliCommand<Options>, options: Options) => Promise<void>;
-
-const HELP = new Command('help')
-  .argument('[command]')
-  .description('show help for a command')
-  .helpOption(false)
-  .helpGroup('Diagnosis:');
 
 const AFTER_HELP = `
 Examples:
@@ -21,6 +16,7 @@ Examples:
   keibidrop doctor                      check this machine
   keibidrop bench                       measure the speed, and find the limit
   keibidrop send --help                 options and examples of a command
+  keibidrop help codes                  about codes, contacts, mounts or relays
 
 Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
 KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of
@@ -49,7 +45,7 @@ export function createProgram(
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .configureHelp({ subcommandTerm: (command) => command.name() })
-    .addHelpCommand(HELP)
+    .helpCommand(false)
     // The caller prints errors once, as text or as --json.
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -71,5 +67,10 @@ export function createProgram(
       command.declare(program.command(command.name), (options) => onCommand(command, options));
     }
   }
+  program
+    .command('help')
+    .description('show help for a command or a topic')
+    .argument('[command or topic]')
+    .action((word?: string) => showHelp(program, word, stdout));
   return program;
 }

@@ -64,7 +64,7 @@ const SEVERAL: Readonly<Record<string, readonly PlaceDefinition[]>> = {
  */
 export function defineProgram(program: Command, topics: readonly string[]): CommandDefinition {
   const verbs = program.createHelp().visibleCommands(program);
-  const values = { ...VALUES, command: [...verbs.map((verb) => verb.name()), ...topics] };
+  const values = { ...VALUES, 'command or topic': [...verbs.map((verb) => verb.name()), ...topics] };
   return definitionOf(program, [], values);
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+import type { Command } from 'commander';
+import type { Screen } from '../terminal/io.ts';
+import { quoted } from '../terminal/terminal-text.ts';
+
+/**
+ * Prints a topic, or the help of a command; without a word, that of the whole program.
+ *
+ * @throws USAGE for an unknown word; CommanderError after a command's help
+ */
+export async function showHelp(program: Command, word: string | undefined, stdout: Pick<Screen, 'write'>) {
+  if (word === undefined) return program.help();
+  const { TOPICS } = await import('./topics.ts');
+  const topic = Object.entries(TOPICS).find(([name]) => name === word)?.[1];
+  if (topic !== undefined) return stdout.write(topic.text);
+  const command = program.commands.find((each) => each.name() === word);
+  if (command !== undefined) return command.help();
+  const topics = Object.keys(TOPICS).join(', ');
+  throw new KeibiError(
+    'USAGE',
+    `There is no help on ${quoted(word)}. Topics are ${topics}; keibidrop --help lists the commands.`,
+  );
+}
