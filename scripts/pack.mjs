@@ -93,6 +93,11 @@ async function packProgram() {
     writeFileSync(join(folder, 'dist/desktop', name), code);
   }
   cpSync(join(root, 'apps/cli/README.md'), join(folder, 'README.md'));
+  mkdirSync(join(folder, 'man'));
+  writeFileSync(
+    join(folder, 'man/keibidrop.1'),
+    execFileSync(process.execPath, [join(dist, 'keibidrop.cjs'), 'help', '--man']),
+  );
   const libraries = librariesOf(bundledFiles());
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(libraries));
   const native = Object.keys(platforms).map((platform) => [`@keibidrop/${platform}`, version]);
@@ -105,6 +110,7 @@ async function packProgram() {
     keywords: ['file-transfer', 'end-to-end-encryption', 'peer-to-peer', 'cli'],
     type,
     bin: { keibidrop: 'dist/keibidrop.cjs' },
+    man: ['./man/keibidrop.1'],
     engines,
     optionalDependencies: { '@napi-rs/keyring': installedVersion('@napi-rs/keyring'), ...Object.fromEntries(native) },
   });

@@ -18,7 +18,6 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { helpTexts, manPage } from './cli-texts.mjs';
 import { fetchNpmPackage, fetchWheel } from './fetch-pinned.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -115,8 +114,7 @@ function stageKeyring(home) {
 /** The texts made by the program itself: manual, completion, and the unit of its daemon. */
 function stageTexts() {
   const run = (...words) => execFileSync(process.execPath, [program, ...words], { encoding: 'utf8' });
-  const help = helpTexts(run);
-  writeFileSync(staged('keibidrop.1.gz'), gzipSync(manPage(help, { version, description }), { level: 9 }));
+  writeFileSync(staged('keibidrop.1.gz'), gzipSync(run('help', '--man'), { level: 9 }));
   for (const shell of Object.keys(COMPLETIONS)) writeFileSync(staged(shell), run('completion', shell));
   const unit = run('daemon', '--systemd');
   const installed = unit.replaceAll(`${process.execPath} ${program}`, '/usr/bin/keibidrop');

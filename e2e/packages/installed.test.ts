@@ -101,6 +101,10 @@ describe('the packages, installed on a computer with only Node', () => {
     expect(running.stdout).toBe(`${version}\n`);
   });
 
+  it('have a manual page, which npm links where man looks', async () => {
+    expect(await readFile(join(prefix(), 'share/man/man1/keibidrop.1'), 'utf8')).toContain('\n.SS "send"\n');
+  });
+
   it('send and receive', async () => {
     await writeRandom(sandbox.path('file'), 5 * MIB);
     const { sender } = await sandbox.send(['file'], installed());

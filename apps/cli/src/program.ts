@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CliCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { showHelp } from './help/show-help.ts';
+import { printManual, showHelp } from './help/show-help.ts';
 import type { Io } from './terminal/io.ts';
 import { VERSION } from './version.ts';
 
@@ -71,6 +71,9 @@ export function createProgram(
     .command('help')
     .description('show help for a command or a topic')
     .argument('[command or topic]')
-    .action((word?: string) => showHelp(program, word, stdout));
+    .addOption(new Option('--man', 'print the manual page, for man -l -'))
+    .action((word: string | undefined, { man }: { man?: boolean }) =>
+      man === true ? printManual(program, stdout) : showHelp(program, word, stdout),
+    );
   return program;
 }

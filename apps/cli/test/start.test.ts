@@ -107,7 +107,9 @@ it('prints its version without loading any chunk, or a module of Node that takes
 it('prints its help without gRPC and libsodium', async () => {
   const { chunks, modules } = await run('--help');
   expect(Object.keys(chunks)).toContain('program.cjs');
-  expect(Object.keys(chunks).filter((name) => /peer-functions|sodium|grpc|completion|topics/.test(name))).toEqual([]);
+  expect(
+    Object.keys(chunks).filter((name) => /peer-functions|sodium|grpc|completion|topics|manual/.test(name)),
+  ).toEqual([]);
   expect(modules).not.toContain('NativeModule http2');
 });
 

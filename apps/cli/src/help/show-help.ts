@@ -3,6 +3,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { Command } from 'commander';
 import type { Screen } from '../terminal/io.ts';
 import { quoted } from '../terminal/terminal-text.ts';
+import { VERSION } from '../version.ts';
 
 /**
  * Prints a topic, or the help of a command; without a word, that of the whole program.
@@ -21,4 +22,10 @@ export async function showHelp(program: Command, word: string | undefined, stdou
     'USAGE',
     `There is no help on ${quoted(word)}. Topics are ${topics}; keibidrop --help lists the commands.`,
   );
+}
+
+/** Prints keibidrop(1) in the format of man(7). */
+export async function printManual(program: Command, stdout: Pick<Screen, 'write'>): Promise<void> {
+  const { manualPage } = await import('../manual/manual.ts');
+  stdout.write(manualPage(program, VERSION));
 }
