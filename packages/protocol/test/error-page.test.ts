@@ -17,7 +17,7 @@ const EXITS: Record<number, string> = {
   130: 'Ctrl-C',
 };
 
-const RETRIES: Record<Retry, string> = { never: '', later: ' *(later)*', reconnect: ' *(reconnects)*' };
+const RETRIES: Record<Retry, string> = { never: '', later: ' _(later)_', reconnect: ' _(reconnects)_' };
 
 const INTRODUCTION = `# Errors
 
@@ -27,8 +27,8 @@ often names the file or the address too. With \`--json\` the code is in the fiel
 A code never changes its meaning, and later versions may add some: programs treat an unknown code by
 its exit code.
 
-- *(later)*: the same command can succeed later without a change.
-- *(reconnects)*: KeibiDrop itself tries again for a while (\`KD_PATIENCE\`) before it reports this.
+- _(later)_: the same command can succeed later without a change.
+- _(reconnects)_: KeibiDrop itself tries again for a while (\`KD_PATIENCE\`) before it reports this.
 
 This page is written from the source: \`npm run test:unit -- packages/protocol/test/error-page -u\`.
 `;
