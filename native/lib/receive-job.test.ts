@@ -66,6 +66,7 @@ async function transfer(path: string, collisions: Collision = 'rename', relay?: 
     ]);
   }
   sender.start();
+  expect([sender.currentPath(), receiver.currentPath()]).toEqual(['', '']);
   for (let complete = false; !complete; ) {
     await wait();
     const { pages, walked } = sender.takeNews();
@@ -84,6 +85,8 @@ async function transfer(path: string, collisions: Collision = 'rename', relay?: 
     complete = news.complete;
   }
   await receiver.finish();
+  // A single lane keeps the order.
+  expect(sender.currentPath()).toBe(receiver.currentPath());
   return receiver;
 }
 
@@ -97,6 +100,7 @@ it('receives a tree as it was sent', async () => {
   expect(readFileSync(join(out, 'sent/large')).equals(Buffer.alloc(3 << 20, 'large'))).toBe(true);
   expect(statSync(join(out, 'sent/d')).mode & 0o7777).toBe(0o500);
   const bytes = (3 << 20) + 5;
+  expect(['sent/d/small', 'sent/large']).toContain(job.currentPath());
   expect(job.progress()).toEqual({ files: 2, bytes, placedBytes: bytes, skipped: 0, resumedBytes: 0, skippedBytes: 0 });
   await job.close();
   expect(existsSync(join(out, '.keibidrop-partial'))).toBe(false);

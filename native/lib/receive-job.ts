@@ -85,6 +85,7 @@ interface NativeReceiveJob {
   discard(entry: number): void;
   takeNews(): ReceiveNews;
   progress(): [number, number, number, number, number, number];
+  currentPath(): string;
   pathOf(entry: number): string;
   finalPathOf(entry: number): string;
   digest(entry: number): Promise<Uint8Array>;
@@ -236,6 +237,11 @@ export class ReceiveJob {
   progress(): ReceiveProgress {
     const [files, bytes, placedBytes, skipped, resumedBytes, skippedBytes] = this.#native.progress();
     return { files, bytes, placedBytes, skipped, resumedBytes, skippedBytes };
+  }
+
+  /** The path in the manifest of the file being written; '' before the first. */
+  currentPath(): string {
+    return this.#native.currentPath();
   }
 
   /** An entry's path in the manifest, relative. */

@@ -81,6 +81,7 @@ interface NativeSendJob {
   takeNews(): SendNews;
   answer(first: number, count: number, wanted: Uint8Array, entries: number[], bitmaps: Uint8Array[]): void;
   acknowledge(taken: number[]): void;
+  currentPath(): string;
   closeLane(lane: number, frames: number): void;
   retireLane(lane: number): void;
   rekey(number: number, secret: Uint8Array): void;
@@ -178,6 +179,11 @@ export class SendJob {
         return [lane, frames];
       }),
     );
+  }
+
+  /** The path in the manifest of the file being sent; '' before the first. */
+  currentPath(): string {
+    return this.#native.currentPath();
   }
 
   /**

@@ -169,6 +169,9 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return result;
   }
 
+  // () -> the path of the file being written, '' before the first
+  Napi::Value CurrentPath(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), job_->CurrentPath()); }
+
   // (entry) -> its path in the manifest
   Napi::Value PathOf(const Napi::CallbackInfo& info) {
     return Napi::String::New(info.Env(), job_->table().PathOf(NumberAt(info, 0)));
@@ -229,6 +232,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Discard>("discard"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::CurrentPath>("currentPath"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FinalPathOf>("finalPathOf"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Digest>("digest"),

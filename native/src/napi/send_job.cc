@@ -82,6 +82,9 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     return info.Env().Undefined();
   }
 
+  // () -> the path of the file being sent, '' before the first
+  Napi::Value CurrentPath(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), job_->CurrentPath()); }
+
   // ([lane, frames, …]): the receiver has taken so many frames of each lane
   Napi::Value Acknowledge(const Napi::CallbackInfo& info) {
     const auto taken = info[0].As<Napi::Array>();
@@ -172,6 +175,7 @@ void InitSendJob(Napi::Env env, Napi::Object exports) {
           {SendJob::InstanceMethod<&SendJob::Start>("start"),
            SendJob::InstanceMethod<&SendJob::ExpectLanes>("expectLanes"),
            SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"), SendJob::InstanceMethod<&SendJob::Answer>("answer"),
+           SendJob::InstanceMethod<&SendJob::CurrentPath>("currentPath"),
            SendJob::InstanceMethod<&SendJob::Acknowledge>("acknowledge"),
            SendJob::InstanceMethod<&SendJob::CloseLane>("closeLane"),
            SendJob::InstanceMethod<&SendJob::RetireLane>("retireLane"),

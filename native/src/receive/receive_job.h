@@ -73,6 +73,8 @@ class ReceiveJob {
 
   ReceiveNews TakeNews() { return ledger_.TakeNews(); }
   ReceiveProgress progress() const { return ledger_.progress(); }
+  // The path of the file being written, as in the manifest; empty before the first.
+  std::string CurrentPath() const { return table_.PathOf(writer_.latest()); }
   const manifest::EntryTable& table() const { return table_; }
   Destination& destination() { return destination_; }
 

@@ -100,6 +100,7 @@ Status SegmentWriter::WriteAll(const uint8_t* plaintext, size_t bytes) {
 }
 
 Status SegmentWriter::WriteOne(const Segment& segment, const Entry& entry) {
+  latest_.store(segment.entry, std::memory_order_relaxed);
   if (pipe_ != nullptr) return pipe_->Append(segment, entry);
   if (entry.type == manifest::EntryType::kStream) return streams_.Append(segment, entry);
   if (entry.size > core::kChunkBytes) return segment.IsHole() ? WriteHole(segment, entry) : WriteChunk(segment, entry);

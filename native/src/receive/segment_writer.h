@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,9 @@ class SegmentWriter : public SegmentSink {
 
   core::Status OnSegments(std::unique_ptr<net::LaneBuffer>* buffer, size_t plaintext_bytes) override;
 
+  // The entry of the last segment taken, kTop before the first. Any thread.
+  uint32_t latest() const { return latest_.load(std::memory_order_relaxed); }
+
   // Writes and places a wanted file of at most one chunk.
   void WriteSmall(const manifest::Segment& segment, const manifest::Entry& entry);
 
@@ -58,6 +62,7 @@ class SegmentWriter : public SegmentSink {
   FilePlacer* const placer_;
   PipeOutput* const pipe_;  // may be null
   StreamFiles streams_;
+  std::atomic<uint32_t> latest_ = manifest::kTop;
   std::unique_ptr<WriterPool> pool_;
 };
 

@@ -62,6 +62,9 @@ class SendJob : public net::LaneAcceptor {
   void Finish();  // the receiver has everything: lanes send their end frame
   void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
 
+  // The path of the file being sent, as in the manifest; empty before the first. Any thread.
+  std::string CurrentPath() const { return table_.PathOf(queue_.latest()); }
+
   // SHA-256 of each chunk of a file's current content. May block. kSourceChanged when it is not the offered version.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests) const;
 

@@ -108,6 +108,7 @@ void SendQueue::TakeFront(SendWork* work) {
     bytes += manifest::Segment::kHeaderBytes + entry.size;
     if (small && bytes > core::kMaxFramePlaintext && !work->pack.empty()) return;
     wanted_.pop_front();
+    latest_.store(index, std::memory_order_relaxed);
     if (small) {
       work->pack.push_back(index);
       continue;

@@ -47,6 +47,9 @@ class SendQueue {
   bool Take(SendWork* work, const std::atomic<bool>& leaving);
   void Nudge();
 
+  // The entry handed out last, kTop before the first. Any thread.
+  uint32_t latest() const { return latest_.load(std::memory_order_relaxed); }
+
   void Finish();  // nothing more will be wanted
   void Stop();
 
@@ -66,6 +69,7 @@ class SendQueue {
   std::shared_ptr<SourceFile> current_;  // the large file being handed out
   manifest::Bitmap current_held_;
   uint32_t next_chunk_ = 0;
+  std::atomic<uint32_t> latest_ = manifest::kTop;
   bool finished_ = false;
   bool stopped_ = false;
 };

@@ -43,8 +43,9 @@ describe('the objects of docs/cli.md', () => {
         totalBytes: 4,
         totalsFinal: true,
         bytesPerSecond: 5.6,
+        file: 'a/b',
       },
-      { event: 'progress', files: 1, bytes: 2, totalBytes: 4, bytesPerSecond: 6 },
+      { event: 'progress', files: 1, bytes: 2, totalBytes: 4, bytesPerSecond: 6, file: 'a/b' },
     ],
     [
       { type: 'file', path: 'a/b', session: 1 },

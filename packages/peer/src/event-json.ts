@@ -47,6 +47,7 @@ function fieldsOf(event: PeerEvent, { verbose }: EventJsonOptions): object | und
         bytes: event.bytes,
         totalBytes: event.totalBytes,
         bytesPerSecond: Math.round(event.bytesPerSecond),
+        ...(event.file !== undefined && { file: event.file }),
       };
     case 'file':
       return verbose ? { path: event.path } : undefined;

@@ -193,12 +193,14 @@ export interface ProgressEvent extends OfContact {
   bytes: number;
   totalFiles: number;
   totalBytes: number;
-  /** False while the sender still walks: the totals grow, so there is no ETA. */
+  /** False while the sender still walks, and always for standard input: the totals grow, so there is no ETA. */
   totalsFinal: boolean;
   /** Over the last few seconds, not since the start. */
   bytesPerSecond: number;
   /** At the receiver: the part of `bytes` from an earlier run. */
   resumedBytes?: number;
+  /** The file being moved; absent before the first. A path of the sending peer: sanitize it before display. */
+  file?: string;
 }
 
 /** One file is complete. Emitted only with `verbose`. */

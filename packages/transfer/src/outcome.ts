@@ -29,6 +29,14 @@ export interface TransferProgress {
   bytes: number;
   /** Known at the receiver only: part of `bytes` from an earlier run. */
   resumedBytes?: number;
+  /** Path of the file being moved, as the sending peer named it; absent before the first. */
+  file?: string;
+}
+
+/** The field of a job's progress that names its current file, if there is one. */
+export function fileOf(job: { currentPath(): string }): Pick<TransferProgress, 'file'> {
+  const file = job.currentPath();
+  return file === '' ? {} : { file };
 }
 
 /** Converts a code from native; INTERNAL for one that the table lacks. */

@@ -14,7 +14,7 @@ import { compareDigests } from './digests.ts';
 import type { EntryLog } from './entry-log.ts';
 import { LaneManager, type LanePlan } from './lane-manager.ts';
 import type { Offer } from './offer.ts';
-import { type FailedEntry, failedEntry, type TransferProgress } from './outcome.ts';
+import { type FailedEntry, failedEntry, fileOf, type TransferProgress } from './outcome.ts';
 import type { ReceptionCounts, RunTally } from './run-tally.ts';
 
 export interface ReceptionOptions {
@@ -231,7 +231,8 @@ export class Reception {
     const { bytes } = progress;
     const files = progress.files + progress.skipped;
     this.#options.entries?.progress({ files, bytes });
-    this.#events.progress({ files, bytes, resumedBytes: this.#options.tally.totalWith(progress).resumedBytes });
+    const { resumedBytes } = this.#options.tally.totalWith(progress);
+    this.#events.progress({ files, bytes, resumedBytes, ...fileOf(this.#job) });
     const lanes = this.lanes.taken().map(({ lane, frames }) => ({ lane, frames }));
     this.#events.write({ $case: 'progress', value: { files, bytes, lanes } });
   }

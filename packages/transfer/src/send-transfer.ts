@@ -26,6 +26,7 @@ import {
   type FailedEntry,
   FailureBudget,
   failedEntry,
+  fileOf,
   laneError,
   outOfTurn,
   type TransferOutcome,
@@ -173,7 +174,7 @@ export class SendTransfer {
       case 'progress':
         this.#job.acknowledge(body.value.lanes);
         this.#options.entries?.progress(body.value);
-        this.#options.onProgress(body.value);
+        this.#options.onProgress({ ...body.value, ...fileOf(this.#job) });
         break;
       case 'laneClosed': {
         const { lane = 0, frames = 0 } = body.value.taken ?? {};

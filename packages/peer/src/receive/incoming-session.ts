@@ -190,11 +190,11 @@ class IncomingTransfer {
       keepText: options.keepText,
       resolveCollision: options.resolveCollision,
       discards: options.discards,
-      onProgress: ({ files, bytes, resumedBytes }, totals, totalsFinal) => {
+      onProgress: ({ bytes, ...progress }, totals, walked) => {
         this.renewal?.onBytes(bytes);
-        const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
-        const resumed = resumedBytes === undefined ? {} : { resumedBytes };
-        onEvent({ type: 'progress', session, ...counts, ...resumed, bytesPerSecond: throughput.add(bytes) });
+        const totalsFinal = walked && !totals.stream;
+        const counts = { bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
+        onEvent({ type: 'progress', session, ...progress, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
       onPause: (paused) => onEvent({ type: 'paused', paused, by: 'peer', session }),
       onFile: (file) => onEvent({ type: 'file', path: file, session }),

@@ -162,9 +162,10 @@ export class OutgoingSession implements ServingSession {
         totalsFinal = true;
         offer(totals);
       },
-      onProgress: ({ files, bytes }) => {
-        const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
-        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
+      onProgress: ({ files, bytes, file }) => {
+        const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes };
+        const more = { totalsFinal: totalsFinal && !send.stdin, ...(file !== undefined && { file }) };
+        onEvent({ type: 'progress', session, ...counts, ...more, bytesPerSecond: throughput.add(bytes) });
       },
       onPath: (reported) => {
         const path = betterPathOf(reported);
