@@ -218,7 +218,7 @@ describe('receive', () => {
     const { questions, asked, stdout } = await run([...RECEIVE, '--yes', '--out', 'in']);
     expect(questions).toEqual([]);
     expect(asked.receive).toMatchObject({ confirm: undefined, out: join(directory, 'in'), collisions: 'rename' });
-    expect(stdout).toBe(`Received 2 files, 3.0 MB in 1.5 s (2.0 MB/s) into ${join(directory, 'in')}.\n`);
+    expect(stdout).toBe(`Received 2 files, 3.0 MB into ${join(directory, 'in')} in 1.5 s (2.0 MB/s).\n`);
   });
 
   it.each([

@@ -97,7 +97,7 @@ describe('a transfer between two processes', () => {
     const receiver = start(['receive', code, '--yes', '--out', 'in'], home);
     expect({ receiver: await receiver.ended, sender: await sender.ended }).toEqual({ receiver: 0, sender: 0 });
     expect(sender.printed.stdout).toMatch(/^Sent 1 file, 7 B in \S+ s \(.*\/s\)\.$/m);
-    expect(receiver.printed.stdout).toMatch(new RegExp(`^Received 1 file, 7 B in .* into ${join(home, 'in')}\\.\n$`));
+    expect(receiver.printed.stdout).toMatch(new RegExp(`^Received 1 file, 7 B into ${join(home, 'in')} in .*\\.\n$`));
   });
 
   it('prints a received text alone on standard output', async () => {

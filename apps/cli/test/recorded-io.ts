@@ -15,6 +15,7 @@ export interface RecordedIoOptions {
   columns?: number;
   rows?: number;
   colour?: boolean;
+  unicode?: boolean;
   answers?: string[];
   /** Chunks of standard input. */
   input?: Buffer[];
@@ -28,6 +29,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     columns = 80,
     rows = 24,
     colour = false,
+    unicode = true,
     answers = [],
     env = {},
     cwd = process.cwd(),
@@ -41,9 +43,12 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
       printed[name] += text;
     },
     isTerminal: terminal,
+    repaints: terminal,
     colour,
+    unicode,
     columns: () => columns,
     rows: () => rows,
+    onResize: () => () => {},
   });
   const answer = async (question: string) => {
     questions.push(question);

@@ -5,10 +5,11 @@ import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach } from '../daemon/background.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
+import { codeLines } from '../display/code-lines.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { CAN_CHANGE } from '../display/share-view.ts';
 import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../options/share-options.ts';
-import { type Io, paint } from '../terminal/io.ts';
+import { fitted, type Io, paint } from '../terminal/io.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop add`, parsed. */
@@ -86,10 +87,8 @@ async function run(options: AddCommand, io: Io, loadPeer: LoadPeer): Promise<num
     if (share === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('share', share));
     else {
-      io.stdout.write(`Code: ${paint(io.stdout, 'bold', share.code ?? '')}\n`);
-      if (quiet) return 0;
-      io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop connect ${share.code}`)}\n`);
-      if (!share.readOnly) io.stderr.write(`${paint(io.stderr, 'dim', CAN_CHANGE)}\n`);
+      io.stdout.write(codeLines(share.code ?? '', 'connect', io, quiet));
+      if (!share.readOnly && !quiet) io.stderr.write(`${paint(io.stderr, 'dim', fitted(io.stderr, CAN_CHANGE))}\n`);
     }
     return 0;
   });

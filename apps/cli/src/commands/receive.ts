@@ -7,7 +7,7 @@ import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';
-import { receivedSummary, reportOutcome } from '../display/outcome.ts';
+import { folderName, receivedSummary, reportOutcome } from '../display/outcome.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/prompts.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
@@ -160,12 +160,16 @@ async function run(typed: ReceiveCommand, io: Io, loadPeer: LoadPeer): Promise<n
     view.end();
     return reportOutcome(result, io, {
       ...options,
-      summary: result.text === undefined ? receivedSummary(result, destinationOf()) : '',
+      summary: result.text === undefined ? receivedSummary(result, placeOf(destinationOf())) : '',
     });
   } finally {
     save?.self.wipe();
     keys.close();
     view.end();
+  }
+
+  function placeOf(destination: string | undefined): string | undefined {
+    return destination === undefined ? undefined : folderName(destination, io);
   }
 
   function destinationOf(): string | undefined {

@@ -2,10 +2,11 @@
 import type { LocalClient, SendRequest, TransferView } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
 import type { Settings } from '@keibidrop/settings';
+import { codeLines } from '../display/code-lines.ts';
 import { lineOf } from '../display/json-lines.ts';
 import type { Everywhere } from '../options/everywhere.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { type Io, paint } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { withDaemon } from './daemon-connection.ts';
 import { errorOf, viewsOf } from './daemon-transfer.ts';
 
@@ -23,10 +24,7 @@ export async function handOver(
     if (json) io.stdout.write(lineOf('transfer', transfer));
     else {
       const { id, code, state } = transfer;
-      if (code !== undefined) {
-        io.stdout.write(`Code: ${paint(io.stdout, 'bold', code)}\n`);
-        io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop receive ${code}`)}\n`);
-      }
+      if (code !== undefined) io.stdout.write(codeLines(code, 'receive', io));
       io.stdout.write(`Transfer ${id} is ${state} in the background. See keibidrop transfers.\n`);
       if (asks) io.stdout.write(`Accept it before it writes: keibidrop transfers accept ${id}\n`);
     }

@@ -3,7 +3,7 @@ import type { LocalClient, ProgressView, TransferView } from '@keibidrop/daemon'
 import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { formatBytes, formatCount } from '../display/format.ts';
 import { jsonErrorLine, lineOf } from '../display/json-lines.ts';
-import { type Progress, progressLines } from '../display/progress-line.ts';
+import { type Progress, plainLines, progressLines } from '../display/progress-line.ts';
 import type { Io } from '../terminal/io.ts';
 import { RepaintedLines } from '../terminal/repainted-lines.ts';
 import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
@@ -51,8 +51,8 @@ export async function untilEnded(daemon: LocalClient, id: number, io: Io, shown:
       if (shown.json || shown.quiet) continue;
       const row = { progress: view as Progress, via: view.path ?? view.state };
       lines.show({
-        lines: (columns) => progressLines([row], columns),
-        plainLine: () => progressLines([row], Number.POSITIVE_INFINITY).join('\n'),
+        lines: (columns) => progressLines([row], columns, io.stderr, io.now()),
+        plainLine: () => plainLines([row]).join('\n'),
       });
     }
     throw new KeibiError('DAEMON_LOST');

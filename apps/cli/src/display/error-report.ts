@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { KeibiError } from '@keibidrop/protocol';
-import { type Io, paint } from '../terminal/io.ts';
+import { fitted, type Io, paint } from '../terminal/io.ts';
 import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 import { jsonErrorLine } from './json-lines.ts';
 
@@ -14,7 +14,7 @@ export function reportError(error: KeibiError, io: Io, json: boolean): void {
   const lines = [`${paint(stderr, 'red', 'keibidrop:')} ${harmlessLines(error.message)}`];
   for (const { address, reason } of attemptsOf(error)) lines.push(`  ${harmless(address)}: ${harmless(reason)}`);
   if (error.code === 'INTERNAL') lines.push(harmlessLines(stackOf(error)));
-  stderr.write(`${lines.join('\n')}\n`);
+  stderr.write(`${fitted(stderr, lines.join('\n'))}\n`);
 }
 
 /** Each address that was tried and why it failed: `detail.attempts` of the error. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { FailedEntry, ReceiveResult, SendResult, TransferCounts, TransferSummary } from '@keibidrop/peer';
 import { errorOfFailures, exitCodeOf } from '@keibidrop/protocol';
-import { type Io, paint } from '../terminal/io.ts';
+import { fitted, type Io, paint, type Screen } from '../terminal/io.ts';
 import { harmless } from '../terminal/terminal-text.ts';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRate } from './format.ts';
 import { jsonErrorLine } from './json-lines.ts';
@@ -24,10 +24,18 @@ export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeO
     if (error !== undefined) io.stdout.write(jsonErrorLine(error, result));
   } else {
     const screen = options.stdout ? io.stderr : io.stdout;
-    if (options.summary !== '' && !options.quiet) screen.write(`${options.summary}\n`);
+    if (options.summary !== '' && !options.quiet) screen.write(summaryOf(options.summary, screen));
     if (error !== undefined) io.stderr.write(failureList(result.failed, io));
   }
   return error === undefined ? 0 : exitCodeOf(error);
+}
+
+/** The first word tells at a glance that it went well. */
+function summaryOf(summary: string, screen: Screen): string {
+  return `${fitted(
+    screen,
+    summary.replace(/^\w+/, (word) => paint(screen, 'green', word)),
+  )}\n`;
 }
 
 /** The failed entries with reasons, at most 20. */
@@ -37,7 +45,7 @@ function failureList(failed: readonly FailedEntry[], io: Io): string {
   for (const { path, message } of failed.slice(0, LISTED_FAILURES))
     lines.push(`  ${harmless(path)}: ${harmless(message)}`);
   if (failed.length > LISTED_FAILURES) lines.push(`  and ${formatNumber(failed.length - LISTED_FAILURES)} more`);
-  return `${lines.join('\n')}\n`;
+  return `${fitted(io.stderr, lines.join('\n'))}\n`;
 }
 
 export function sentSummary(result: SendResult, text: boolean): string {
@@ -48,14 +56,29 @@ export function sentSummary(result: SendResult, text: boolean): string {
 /** @param destination  undefined: standard output */
 export function receivedSummary(result: ReceiveResult, destination: string | undefined): string {
   const into = destination === undefined ? '' : ` into ${harmless(destination)}`;
-  return `Received ${amountOf(result)}${into}.${remarks(result)}`;
+  return `Received ${sizeOf(result)}${into} ${paceOf(result)}.${remarks(result)}`;
 }
 
 /** `3 files, 12 MB in 0.4 s (30 MB/s)`. */
 export function amountOf(result: TransferCounts): string {
-  const moved = result.bytes - result.resumedBytes;
-  const rate = result.seconds > 0 ? ` (${formatRate(moved / result.seconds)})` : '';
-  return `${formatCount(result.files, 'file')}, ${formatBytes(result.bytes)} in ${formatDuration(result.seconds)}${rate}`;
+  return `${sizeOf(result)} ${paceOf(result)}`;
+}
+
+function sizeOf({ files, bytes }: TransferCounts): string {
+  return `${formatCount(files, 'file')}, ${formatBytes(bytes)}`;
+}
+
+/** `in 0.4 s (30 MB/s)`: without what an earlier run had received. */
+function paceOf({ bytes, resumedBytes, seconds }: TransferCounts): string {
+  const rate = seconds > 0 ? ` (${formatRate((bytes - resumedBytes) / seconds)})` : '';
+  return `in ${formatDuration(seconds)}${rate}`;
+}
+
+/** A folder as people write it: `~/Downloads`. Programs read whole paths, so only a terminal shows it so. */
+export function folderName(folder: string, { stdout, env }: Pick<Io, 'stdout' | 'env'>): string {
+  const home = env.HOME;
+  if (!stdout.isTerminal || !home || home === '/' || !`${folder}/`.startsWith(`${home}/`)) return folder;
+  return `~${folder.slice(home.length)}`;
 }
 
 function remarks({ skipped, resumedBytes }: TransferSummary): string {

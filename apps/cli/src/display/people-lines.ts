@@ -3,9 +3,10 @@ import type { PeerEvent, RendezvousEvent } from '@keibidrop/peer';
 import { type Io, paint } from '../terminal/io.ts';
 import { RepaintedLines } from '../terminal/repainted-lines.ts';
 import { harmless, shortened } from '../terminal/terminal-text.ts';
-import { formatCount, formatRate } from './format.ts';
+import { codeLines } from './code-lines.ts';
+import { formatCount } from './format.ts';
 import { dialableAddress } from './local-address.ts';
-import { type ProgressRow, progressLines } from './progress-line.ts';
+import { fileLine, type Look, type ProgressRow, plainLines, progressLines, sumOf } from './progress-line.ts';
 
 export interface PeopleLinesOptions {
   quiet?: boolean;
@@ -60,10 +61,7 @@ export class PeopleLines {
 
   /** @param verb  the command that takes the code on the other computer */
   code(code: string, verb: string): void {
-    const { stdout } = this.#io;
-    stdout.write(`Code: ${paint(stdout, 'bold', code)}\n`);
-    if (this.#options.quiet) return;
-    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${verb} ${code}`)}\n`);
+    this.#io.stdout.write(codeLines(code, verb, this.#io, this.#options.quiet));
   }
 
   /** `at 192.168.1.7:26431, for --connect`: where peers reach this machine. */
@@ -91,20 +89,26 @@ export class PeopleLines {
   progress(picture: ProgressPicture): void {
     if (this.#options.quiet) return;
     this.#lines.show({
-      lines: (columns, rows) => linesOf(picture, columns, rows),
-      plainLine: () => progressLines(picture.plainRows(), Number.POSITIVE_INFINITY).join('\n'),
+      lines: (columns, rows) => linesOf(picture, { columns, rows, now: this.#io.now() }, this.#io.stderr),
+      plainLine: () => plainLines(picture.plainRows()).join('\n'),
     });
   }
 }
 
-/** One line per row; if they do not fit, the last line sums up the rest. */
-function linesOf(picture: ProgressPicture, columns: number, most: number): string[] {
+/** One line per row; the file below a single one, the sum below several. If they do not fit, one line counts the rest. */
+function linesOf(picture: ProgressPicture, size: { columns: number; rows: number; now: number }, look: Look): string[] {
+  const { columns, now } = size;
   const rows = picture.rows();
-  const shown = rows.length > most ? rows.slice(0, most - 1) : rows;
-  const lines = progressLines(shown, columns);
-  const rest = rows.slice(shown.length);
-  if (rest.length === 0) return lines;
-  const rate = rest.reduce((sum, { progress }) => sum + (progress?.bytesPerSecond ?? 0), 0);
-  const more = shown.length === 0 ? formatCount(rest.length, picture.noun) : `and ${rest.length} more`;
-  return [...lines, shortened(`${more}, ${formatRate(rate)}`, columns)];
+  const [only] = rows;
+  if (rows.length === 1 && only !== undefined) {
+    const lines = progressLines(rows, columns, look, now);
+    const file = size.rows > 1 ? fileLine(only, columns, look) : undefined;
+    return file === undefined ? lines : [...lines, file];
+  }
+  const sum = { name: formatCount(rows.length, picture.noun), progress: sumOf(rows), via: '' };
+  if (rows.length < size.rows) return progressLines([...rows, sum], columns, look, now);
+  const shown = rows.slice(0, Math.max(0, size.rows - 2));
+  const more = `${shown.length === 0 ? '' : 'and '}${formatCount(rows.length - shown.length, picture.noun)}${shown.length === 0 ? '' : ' more'}`;
+  const lines = progressLines([...shown, sum], columns, look, now);
+  return size.rows < 2 ? lines.slice(-1) : lines.toSpliced(-1, 0, shortened(more, columns, look.unicode));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { CollisionAnswer, OfferSummary } from '@keibidrop/peer';
 import type { PeerPackage } from '../peer-package.ts';
-import { type Io, paint, type Screen } from '../terminal/io.ts';
+import { fitted, type Io, paint, type Screen } from '../terminal/io.ts';
 import { harmless, quoted } from '../terminal/terminal-text.ts';
 import { formatBytes, formatCount, formatNumber } from './format.ts';
+import { folderName } from './outcome.ts';
 
 const SHOWN_NAMES = 20;
 
@@ -18,7 +19,8 @@ export async function askAboutOffer(
   { destination, peer }: { destination: string | undefined; peer: Pick<PeerPackage, 'freeBytes'> },
 ): Promise<boolean> {
   const free = destination === undefined ? undefined : await peer.freeBytes(destination);
-  io.stderr.write(offerText(offer, { screen: io.stderr, destination, free }));
+  const shown = destination === undefined ? undefined : folderName(destination, io);
+  io.stderr.write(offerText(offer, { screen: io.stderr, destination: shown, free }));
   const answer = await io.ask(`Receive ${offer.text || offer.files + offer.symlinks === 1 ? 'it' : 'them'}? [y/N] `);
   return /^\s*y(es)?\s*$/i.test(answer);
 }
@@ -41,7 +43,7 @@ export function offerText(
       lines.push(paint(screen, 'red', `That is ${formatBytes(offer.bytes - free)} more than the free space.`));
     }
   }
-  return `${lines.join('\n')}\n`;
+  return `${fitted(screen, lines.join('\n'))}\n`;
 }
 
 function contentsOf(offer: OfferSummary): string {
@@ -63,7 +65,7 @@ interface CollisionReply {
 
 /** Asks until the answer is valid; at the end of input the existing file stays. A capital letter answers for all. */
 export async function askAboutCollision(path: string, io: Io): Promise<CollisionReply> {
-  io.stderr.write(`${quoted(path)} exists already and differs.\n`);
+  io.stderr.write(`${fitted(io.stderr, `${quoted(path)} exists already and differs.`)}\n`);
   for (;;) {
     const typed = (await io.ask('(o)verwrite, (s)kip, (r)ename the new one; a capital answers for all: ')).trim();
     if (typed === '') return { answer: 'skip', always: false };

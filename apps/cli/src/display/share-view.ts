@@ -120,7 +120,8 @@ class PeopleShareView implements ShareView {
   }
 
   #rowOf({ name, session, progress }: { name: string; session: number; progress?: PullProgressEvent }): ProgressRow {
-    return { name, ...(progress && { progress }), via: this.#guests.get(session)?.path ?? '' };
+    const file = progress?.file === undefined ? {} : { file: harmless(progress.file) };
+    return { name, ...(progress && { progress }), ...file, via: this.#guests.get(session)?.path ?? '' };
   }
 }
 

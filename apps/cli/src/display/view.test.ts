@@ -11,7 +11,12 @@ const size = { columns: 80, rows: 24 };
 function watch(options: Partial<ViewOptions> = {}) {
   const io = createRecordedIo({ terminal: true, ...size });
   const view = createView(io, { eventJson }, { role: 'send', receivers: 0, ...options });
-  return { io, view, shown: () => shownBy(io.printed.stderr, size) };
+  return { io, view, shown: () => shownBy(io.printed.stderr, size).map(squeezed) };
+}
+
+/** A line without the length of its bar and of gaps. */
+function squeezed(line: string): string {
+  return line.replace(/▕.*▏/, '▕▏').replace(/ +/g, ' ').trim();
 }
 
 const connected = (session: number, peer = 'bob'): PeerEvent => ({
@@ -31,6 +36,7 @@ const progress = (session: number, bytes: number, bytesPerSecond = MB): PeerEven
   totalBytes: 100 * MB,
   totalsFinal: true,
   bytesPerSecond,
+  file: 'photos/cat.jpg',
 });
 
 const done = (session: number, peer = 'bob'): PeerEvent => ({
@@ -54,8 +60,9 @@ describe('a sender to several receivers', () => {
     expect(shown()).toEqual([
       'Receiver 2 is carol\\x1b[2J (local, aes-256-gcm).',
       'Receiver 1 is bob (local, aes-256-gcm).',
-      '1 bob                                        not begun            local',
-      '2 carol\\x1b[2J  1/4 files  50.0/100 MB  50%  25.0 MB/s  ETA 0:02  local',
+      '1 bob ▕▏ not begun local',
+      '2 carol\\x1b[2J 50% ▕▏ 50.0/100 MB 25.0 MB/s ETA 0:02 local',
+      '2 receivers ▕▏ 50.0/100 MB+ 25.0 MB/s',
     ]);
     io.advance(100);
     view.onEvent(progress(1, MB));
@@ -71,20 +78,23 @@ describe('a sender to several receivers', () => {
     expect(shown().slice(2)).toEqual([
       '2 carol has 4 files, 100 MB in 2.0 s (50.0 MB/s).',
       'Warning: 7 dave left before it had everything.',
-      '1 bob  1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
+      '1 bob 1% ▕▏ 1.0/100 MB 1.0 MB/s ETA 1:39 local',
+      '1/4 files photos/cat.jpg',
     ]);
     view.end();
     expect(shown().at(-1)).toBe('');
   });
 
   it('shows as many lines as fit, and counts the rest', () => {
-    const { view, shown } = watch();
+    const { io, view, shown } = watch();
     for (let session = 1; session <= 30; session++) view.onEvent(connected(session));
     for (let session = 1; session <= 30; session++) view.onEvent(progress(session, MB));
+    io.advance(100);
+    view.onEvent(progress(30, MB));
     const lines = shown();
     expect(lines).toHaveLength(size.rows);
-    expect(lines.filter((line) => / bob /.test(line) && !line.startsWith('Receiver'))).toHaveLength(19);
-    expect(lines.at(-1)).toMatch(/^and 11 more, /);
+    expect(lines.filter((line) => / bob /.test(line) && !line.startsWith('Receiver'))).toHaveLength(18);
+    expect(lines.slice(-2)).toEqual(['and 12 receivers more', '30 receivers 1% ▕▏ 30.0 MB/3.0 GB 30.0 MB/s ETA 1:39']);
   });
 
   it('stops showing the rate of a silent receiver', () => {
@@ -93,9 +103,10 @@ describe('a sender to several receivers', () => {
     for (const session of [1, 2]) view.onEvent(progress(session, MB));
     io.advance(5000);
     view.onEvent(progress(2, 2 * MB));
-    expect(shown().slice(-2)).toEqual([
-      '1 bob  1/4 files  1.0/100 MB  1%     0 B/s            local',
-      '2 bob  1/4 files  2.0/100 MB  2%  1.0 MB/s  ETA 1:38  local',
+    expect(shown().slice(-3)).toEqual([
+      '1 bob 1% ▕▏ 1.0/100 MB 0 B/s local',
+      '2 bob 2% ▕▏ 2.0/100 MB 1.0 MB/s ETA 1:38 local',
+      '2 receivers 1% ▕▏ 3.0/200 MB 1.0 MB/s ETA 3:17',
     ]);
   });
 
@@ -119,7 +130,7 @@ describe('a lost session', () => {
       'Connected to bob (local, aes-256-gcm).',
       'Warning: The connection was lost. Reconnecting; Ctrl-C stops.',
     ];
-    expect(shown()).toEqual([...lost, '1/4 files  50.0/100 MB  50%  0 B/s  reconnecting…']);
+    expect(shown()).toEqual([...lost, '50% ▕▏ 50.0/100 MB reconnecting local', '1/4 files photos/cat.jpg']);
     view.onEvent(connected(1));
     view.onEvent(progress(1, 51 * MB));
     view.end();
@@ -130,8 +141,11 @@ describe('a lost session', () => {
     const { view, shown } = watch();
     view.onEvent(connected(1));
     const lost = { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm' } as const;
+    view.onEvent(progress(1, 50 * MB));
     view.onEvent({ ...lost, mayReturn: true });
+    expect(shown().slice(-2)).toEqual(['1 bob 50% ▕▏ 50.0/100 MB away local', '1/4 files photos/cat.jpg']);
     view.onEvent(connected(1));
+    view.end();
     expect(shown()).toEqual([
       'Receiver 1 is bob (local, aes-256-gcm).',
       'Warning: 1 bob is away: the connection was lost. It resumes once it is back.',
@@ -148,18 +162,20 @@ describe('a pause', () => {
     for (const session of [1, 2]) view.onEvent(progress(session, MB));
     io.advance(100);
     view.onEvent({ type: 'paused', paused: true, by: 'peer', session: 2 });
-    expect(shown().slice(-3)).toEqual([
+    expect(shown().slice(-4)).toEqual([
       '2 bob has paused.',
-      '1 bob  1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
-      '2 bob  1/4 files  1.0/100 MB  1%     0 B/s            paused',
+      '1 bob 1% ▕▏ 1.0/100 MB 1.0 MB/s ETA 1:39 local',
+      '2 bob 1% ▕▏ 1.0/100 MB paused local',
+      '2 receivers 1% ▕▏ 2.0/200 MB 1.0 MB/s ETA 3:18',
     ]);
     io.advance(100);
     view.onEvent({ type: 'paused', paused: false, by: 'peer', session: 2 });
     view.onEvent({ type: 'paused', paused: true, by: 'self' });
-    expect(shown().slice(-3)).toEqual([
+    expect(shown().slice(-4)).toEqual([
       'Paused; press p to resume.',
-      '1 bob  1/4 files  1.0/100 MB  1%  0 B/s  paused',
-      '2 bob  1/4 files  1.0/100 MB  1%  0 B/s  paused',
+      '1 bob 1% ▕▏ 1.0/100 MB paused local',
+      '2 bob 1% ▕▏ 1.0/100 MB paused local',
+      '2 receivers 1% ▕▏ 2.0/200 MB 0 B/s',
     ]);
   });
 });
@@ -171,7 +187,8 @@ it('shows one line without a name for a send to one receiver', () => {
   view.onEvent(done(1));
   expect(shown()).toEqual([
     'Connected to bob (local, aes-256-gcm).',
-    '1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
+    '1% ▕▏ 1.0/100 MB 1.0 MB/s ETA 1:39 local',
+    '1/4 files photos/cat.jpg',
   ]);
 });
 

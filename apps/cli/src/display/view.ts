@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 import { amountOf } from './outcome.ts';
 import { PeopleLines } from './people-lines.ts';
-import type { ProgressRow } from './progress-line.ts';
+import { type ProgressRow, sumOf } from './progress-line.ts';
 
 /** Shows the events of one send or receive while it runs. */
 export interface View {
@@ -47,7 +47,8 @@ function createJsonView(io: Io, peer: Pick<PeerPackage, 'eventJson'>, options: V
 
 /** After this silence a receiver's last rate is outdated. */
 const SILENCE_MS = 3000;
-const RECONNECTING = 'reconnecting…';
+const RECONNECTING = 'reconnecting';
+const AWAY = 'away';
 const PAUSED = 'paused';
 
 /** An open session and its progress. */
@@ -103,11 +104,7 @@ class PeopleView implements View {
         this.#lines.warn(`A wrong code was tried; after ${event.remaining} more the offer ends.`);
         break;
       case 'receiverLost':
-        this.#sessions.delete(event.session);
-        this.#away.add(event.session);
-        this.#lines.warn(
-          event.contact === undefined ? `${this.#nameOf(event)} ${leftBecause(event)}` : lostContact(event),
-        );
+        this.#showLost(event);
         break;
       case 'receiverDone':
         this.#sessions.delete(event.session);
@@ -193,6 +190,16 @@ class PeopleView implements View {
     this.#repaint();
   }
 
+  /** A receiver that may return keeps its line. */
+  #showLost(event: Extract<PeerEvent, { type: 'receiverLost' }>): void {
+    const held = this.#sessions.get(event.session);
+    if (event.mayReturn && held !== undefined) held.lost = true;
+    else this.#sessions.delete(event.session);
+    this.#away.add(event.session);
+    this.#lines.warn(event.contact === undefined ? `${this.#nameOf(event)} ${leftBecause(event)}` : lostContact(event));
+    this.#repaint();
+  }
+
   /** Warns at the first attempt after each loss; later attempts only show in the progress. */
   #showReconnecting({ reason, attempt }: Extract<PeerEvent, { type: 'reconnecting' }>): void {
     for (const session of this.#sessions.values()) session.lost = true;
@@ -233,29 +240,28 @@ class PeopleView implements View {
   }
 
   #rowOf({ connected, lost, paused, progress, heardAt = 0 }: Up): ProgressRow {
-    const held = this.#paused || paused === true;
-    const silent = lost || held || this.#io.now() - heardAt > SILENCE_MS;
+    const held = lost
+      ? this.#options.role === 'send'
+        ? AWAY
+        : RECONNECTING
+      : this.#paused || paused
+        ? PAUSED
+        : undefined;
+    const silent = held !== undefined || this.#io.now() - heardAt > SILENCE_MS;
     return {
       ...(mayServeSeveral(this.#options) && { name: harmless(this.#nameOf(connected)) }),
       ...(progress && { progress: silent ? { ...progress, bytesPerSecond: 0 } : progress }),
-      via: lost ? RECONNECTING : held ? PAUSED : connected.path,
+      ...(progress?.file !== undefined && { file: harmless(progress.file) }),
+      ...(held !== undefined && { held }),
+      via: connected.path,
     };
   }
 
   #sum(): ProgressRow {
-    const sum = { files: 0, totalFiles: 0, bytes: 0, totalBytes: 0, totalsFinal: true, bytesPerSecond: 0 };
-    for (const { progress } of this.#sessions.values()) {
-      if (progress === undefined) continue;
-      sum.files += progress.files;
-      sum.totalFiles += progress.totalFiles;
-      sum.bytes += progress.bytes;
-      sum.totalBytes += progress.totalBytes;
-      sum.bytesPerSecond += progress.bytesPerSecond;
-      sum.totalsFinal &&= progress.totalsFinal;
-    }
     const [only] = this.#sessions.values();
-    const count = this.#sessions.size;
-    return { progress: sum, via: only && count === 1 ? this.#rowOf(only).via : `${count} receivers` };
+    if (only && this.#sessions.size === 1) return { ...this.#rowOf(only), name: '' };
+    const begun = [...this.#sessions.values()].filter(({ progress }) => progress !== undefined);
+    return { progress: sumOf(begun), via: `${this.#sessions.size} receivers` };
   }
 
   /** Receivers may have the same name, so a number comes first where there may be several. */

@@ -5,16 +5,23 @@ import { isatty, type WriteStream } from 'node:tty';
 import { completeCode } from '@keibidrop/protocol';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
+import { wrapped } from './terminal-text.ts';
 
 /** Standard output or standard error. */
 export interface Screen {
   write(text: string): void;
   readonly isTerminal: boolean;
+  /** A terminal on which lines can be painted again. */
+  readonly repaints: boolean;
   readonly colour: boolean;
+  /** It shows more than ASCII. */
+  readonly unicode: boolean;
   /** Current width; 80 without a terminal. */
   columns(): number;
   /** Current height; 24 without a terminal. */
   rows(): number;
+  /** Calls `listener` when the size changes, until the returned function is called. */
+  onResize(listener: () => void): () => void;
 }
 
 /** Everything that a command may use of its process. */
@@ -52,9 +59,9 @@ const STDIN = 0;
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
 
 /** `text` in a style, if the screen shows colours. */
-export function paint(screen: Screen, style: keyof typeof styles, text: string): string {
+export function paint(screen: Pick<Screen, 'colour'>, style: keyof typeof styles, text: string): string {
   const [on, off] = styles[style];
-  return screen.colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return screen.colour && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
 /** The Io of this process. */
@@ -65,7 +72,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     stdout: screenOf(stdout, env),
     stderr: screenOf(stderr, env),
     canAsk: isatty(STDIN) && stderr.isTTY === true,
-    ask: (question) => askOnTerminal(question, signal),
+    ask: (question) => askOnTerminal(fitted(io.stderr, question), signal),
     askCode: (question) => askOnTerminal(question, signal, (line) => [completeCode(line, MOST_COMPLETIONS), line]),
     askSecret: (question) => askSecretOnTerminal(question, { input: process.stdin, output: stderr, signal }),
     get pipes() {
@@ -86,13 +93,33 @@ function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
   // A reader that closes early (`
   // head -1`) must not end a transfer.
   stream.on('error', () => {});
+  const isTerminal = stream.isTTY === true;
+  const repaints = isTerminal && env.TERM !== 'dumb';
   return {
     write: (text) => void stream.write(text),
-    isTerminal: stream.isTTY === true,
-    colour: stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    isTerminal,
+    repaints,
+    colour: repaints && !env.NO_COLOR,
+    unicode: showsUnicode(env),
     columns: () => stream.columns || 80,
     rows: () => stream.rows || 24,
+    onResize: (listener) => {
+      stream.on('resize', listener);
+      return () => void stream.off('resize', listener);
+    },
   };
+}
+
+/** By the locale. The console of Linux has a font of 512 characters, and no eighths of blocks among them. */
+function showsUnicode(env: NodeJS.ProcessEnv): boolean {
+  if (process.platform === 'darwin' || process.platform === 'win32') return true;
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '') && env.TERM !== 'linux';
+}
+
+/** `text` for a screen: on a terminal its lines break between words. */
+export function fitted(screen: Pick<Screen, 'isTerminal' | 'columns'>, text: string): string {
+  // The last column stays free: some terminals wrap once it is filled.
+  return screen.isTerminal ? wrapped(text, screen.columns() - 1) : text;
 }
 
 const MOST_COMPLETIONS = 20;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Screen } from './io.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { fitted, type Screen } from './io.ts';
 import { columnsOf } from './terminal-text.ts';
 
 /** The lines to paint, queried at each repaint. */
@@ -31,11 +32,12 @@ export class RepaintedLines {
   #paused = false;
   #dueAt: number;
   #timer: NodeJS.Timeout | undefined;
+  #unlisten: (() => void) | undefined;
 
   constructor(screen: Screen, now: () => number) {
     this.#screen = screen;
     this.#now = now;
-    this.#dueAt = screen.isTerminal ? 0 : now() + PLAIN_LINE_MS;
+    this.#dueAt = screen.repaints ? 0 : now() + PLAIN_LINE_MS;
   }
 
   /** Paints `picture` if a repaint is due. */
@@ -43,8 +45,9 @@ export class RepaintedLines {
     const now = this.#now();
     if (this.#paused || now < this.#dueAt) return;
     this.#picture = picture;
-    if (this.#screen.isTerminal) {
+    if (this.#screen.repaints) {
       this.#timer ??= setInterval(() => this.#paint(), IDLE_REPAINT_MS).unref();
+      this.#unlisten ??= this.#screen.onResize(() => this.#paint());
       this.#paint();
     } else {
       this.#dueAt = now + PLAIN_LINE_MS;
@@ -56,7 +59,7 @@ export class RepaintedLines {
   note(text: string): void {
     const begin = this.#painted.length > 0 ? `${this.#upToTheFirst()}\u001b[J` : '';
     this.#painted = [];
-    this.#screen.write(`${begin}${text}\n`);
+    this.#screen.write(`${begin}${fitted(this.#screen, text)}\n`);
     if (begin !== '') this.#paint();
   }
 
@@ -64,6 +67,8 @@ export class RepaintedLines {
   clear(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#unlisten?.();
+    this.#unlisten = undefined;
     if (this.#painted.length === 0) return;
     this.#screen.write(`${this.#upToTheFirst()}\u001b[J`);
     this.#painted = [];
@@ -95,7 +100,11 @@ export class RepaintedLines {
   /** Moves the cursor to the start of the first painted line. A window narrowed since has wrapped the lines. */
   #upToTheFirst(): string {
     const columns = Math.max(1, this.#screen.columns());
-    const height = this.#painted.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0);
+    const height = this.#painted.reduce((sum, line) => sum + heightOf(line, columns), 0);
     return height > 1 ? `\r\u001b[${height - 1}A` : '\r';
   }
+}
+
+function heightOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(columnsOf(stripVTControlCharacters(line)) / columns));
 }
