@@ -7,6 +7,7 @@ import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';
+import { nearbySenders } from '../display/nearby-senders.ts';
 import { folderName, receivedSummary, reportOutcome } from '../display/outcome.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/prompts.ts';
 import { createView } from '../display/view.ts';
@@ -37,7 +38,7 @@ export interface ReceiveCommand extends Everywhere, SaveFlags {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop receive                     ask for the code; Tab completes it
+  keibidrop receive                     list senders nearby; ask for the code
   keibidrop receive 7-guitar-pencil
   keibidrop receive 7-guitar-pencil --out ~/Downloads --yes
   keibidrop receive 7-guitar-pencil --connect 192.168.1.7:26431
@@ -119,11 +120,10 @@ async function run(typed: ReceiveCommand, io: Io, loadPeer: LoadPeer): Promise<n
   const peer = await loadPeer();
   if (typed.code === undefined) assertCodeComes(typed.codeFromStdin === true, io);
   if (!typed.background) assertMayAsk(typed, io);
-  const code = typed.code ?? (await givenCode(typed.codeFromStdin === true, io));
-  const options = { ...typed, code };
-  const { config, rendezvous, discovery, limit, patience, out, connect } = options;
+  const { config, rendezvous, discovery, limit, patience, out, connect } = typed;
   const flags = { config, rendezvous, discovery, limit, patience, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  const options = { ...typed, code: typed.code ?? (await codeFrom(typed, settings, io, peer)) };
   if (options.background) return receiveInBackground(options, settings, io, peer);
   const save = await openIntroduction(options, io, peer, settings.configDir);
 
@@ -174,6 +174,21 @@ async function run(typed: ReceiveCommand, io: Io, loadPeer: LoadPeer): Promise<n
 
   function destinationOf(): string | undefined {
     return options.stdout ? undefined : settings.savePath;
+  }
+}
+
+/** Lists the senders nearby while it asks. @throws as `givenCode` */
+async function codeFrom(
+  { codeFromStdin }: ReceiveCommand,
+  settings: Settings,
+  io: Io,
+  peer: PeerPackage,
+): Promise<Code> {
+  const nearby = nearbySenders(peer, { ...settings, signal: io.signal });
+  try {
+    return await givenCode(codeFromStdin === true, io, 'receive', nearby.tellTo);
+  } finally {
+    nearby.end();
   }
 }
 

@@ -6,21 +6,30 @@ import type { Io } from '../terminal/io.ts';
 /** Longer than any code: 9 digits and 16 words of 32 characters, with dashes. */
 const MAX_CODE_BYTES = 1024;
 const MOST_TRIES = 3;
+/** Room for the hint and for a code on one line. */
+const WIDE_COLUMNS = 60;
 
 /**
  * The code when the arguments have none: from standard input for `-`, else from KD_CODE, else typed on the terminal.
  *
  * Every user of the machine can read the arguments of a process, but none of these three.
  *
+ * @param onAsked  as for `Io.askCode`
  * @throws CODE_MALFORMED; USAGE if there is none; `io.signal.reason`
  */
-export async function givenCode(fromStdin: boolean, io: Io, verb = 'receive'): Promise<Code> {
+export async function givenCode(
+  fromStdin: boolean,
+  io: Io,
+  verb = 'receive',
+  onAsked?: Parameters<Io['askCode']>[1],
+): Promise<Code> {
   if (fromStdin) return parseCode(await firstLine(io.pipes.input, io.signal));
   const { KD_CODE: named } = io.env;
   if (named) return parseCode(named);
   assertCodeComes(fromStdin, io, verb);
   for (let left = MOST_TRIES - 1; ; left--) {
-    const typed = await io.askCode('Code (Tab completes words): ');
+    const hint = io.stderr.columns() < WIDE_COLUMNS ? '' : ' (Tab completes words)';
+    const typed = await io.askCode(`Code${hint}: `, onAsked);
     try {
       return parseCode(typed);
     } catch (reason) {

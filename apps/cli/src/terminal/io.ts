@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { isatty, type WriteStream } from 'node:tty';
 import { completeCode } from '@keibidrop/protocol';
@@ -34,8 +34,12 @@ export interface Io {
   readonly canAsk: boolean;
   /** Prints the question to stderr and resolves with the line typed, '' at the end of input. Rejects with `signal.reason`. */
   ask(question: string): Promise<string>;
-  /** As `ask`, for a code: Tab completes its words. */
-  askCode(question: string): Promise<string>;
+  /**
+   * As `ask`, for a code: Tab completes its words.
+   *
+   * @param onAsked  gets a function that prints a line above the question
+   */
+  askCode(question: string, onAsked?: (tell: (text: string) => void) => void): Promise<string>;
   /** As `ask`, without showing the typed line. */
   askSecret(question: string): Promise<string>;
   /** Reports single key presses until closed; undefined without a terminal. */
@@ -73,7 +77,11 @@ export function createProcessIo(signal: AbortSignal): Io {
     stderr: screenOf(stderr, env),
     canAsk: isatty(STDIN) && stderr.isTTY === true,
     ask: (question) => askOnTerminal(fitted(io.stderr, question), signal),
-    askCode: (question) => askOnTerminal(question, signal, (line) => [completeCode(line, MOST_COMPLETIONS), line]),
+    askCode: (question, onAsked) =>
+      askOnTerminal(question, signal, {
+        completer: (line) => [completeCode(line, MOST_COMPLETIONS), line],
+        onAsked: (print) => onAsked?.((text) => print(fitted(io.stderr, paint(io.stderr, 'dim', text)))),
+      }),
     askSecret: (question) => askSecretOnTerminal(question, { input: process.stdin, output: stderr, signal }),
     get pipes() {
       return { input: process.stdin, output: stdout };
@@ -124,24 +132,38 @@ export function fitted(screen: Pick<Screen, 'isTerminal' | 'columns'>, text: str
 
 const MOST_COMPLETIONS = 20;
 
-type Completer = (line: string) => [completions: string[], line: string];
+interface Editing {
+  completer(line: string): [completions: string[], line: string];
+  onAsked(print: (text: string) => void): void;
+}
 
-async function askOnTerminal(question: string, signal: AbortSignal, completer?: Completer): Promise<string> {
+async function askOnTerminal(question: string, signal: AbortSignal, editing?: Editing): Promise<string> {
   signal.throwIfAborted();
   const { stdin: input, stderr: output } = process;
   // With `terminal: false` the kernel edits the line and turns Ctrl-C into SIGINT as usual.
   const lines =
-    completer === undefined
+    editing === undefined
       ? createInterface({ input, output, terminal: false })
-      : createInterface({ input, output, terminal: true, historySize: 0, completer });
+      : createInterface({ input, output, terminal: true, historySize: 0, completer: editing.completer });
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    return await Promise.race([lines.question(question, { signal }), ended]);
+    const answer = lines.question(question, { signal });
+    editing?.onAsked((text) => printAbove(lines, text));
+    return await Promise.race([answer, ended]);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
     lines.close();
     process.stdin.pause();
   }
+}
+
+/** Prints a line above a question that is being answered. */
+function printAbove(lines: Interface, text: string): void {
+  const { rows } = lines.getCursorPos();
+  const up = rows > 0 ? `\u001b[${rows}A` : '';
+  // `prompt` moves up again by the rows of what has been typed.
+  process.stderr.write(`${up}\r\u001b[J${text}\n${'\n'.repeat(rows)}`);
+  lines.prompt(true);
 }
