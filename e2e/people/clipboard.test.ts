@@ -3,11 +3,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lastOf, Sandbox } from '../harness/sandbox.ts';
+import { CODE, LISTEN, lastOf, Sandbox } from '../harness/sandbox.ts';
 
 const HAS_SCREEN = ['Xvfb', 'xclip'].every((program) => spawnSync('which', [program]).status === 0);
 
-describe.skipIf(!HAS_SCREEN)('send --clipboard (needs Xvfb and xclip)', () => {
+describe.skipIf(!HAS_SCREEN)('the clipboard (needs Xvfb and xclip)', () => {
   let room: Sandbox;
   let screen: ReturnType<typeof spawn>;
   let env: Record<string, string>;
@@ -39,6 +39,15 @@ describe.skipIf(!HAS_SCREEN)('send --clipboard (needs Xvfb and xclip)', () => {
     const receiver = await room.receive();
     expect(await receiver.until('text')).toMatchObject({ text: copied });
     expect(await sender.ended).toBe(0);
+  });
+
+  it('gets the code with --copy', async () => {
+    const sender = await room.start(['send', '--text', 'hello', '--code', CODE, '--copy', ...LISTEN], { env });
+    await sender.shows(/The code is copied/);
+    const { stdout } = spawnSync('xclip', ['-selection', 'clipboard', '-o'], { env: { ...process.env, ...env } });
+    expect(`${stdout}`).toBe(CODE);
+    sender.kill('SIGINT');
+    await sender.ended;
   });
 
   it('reports that there is no screen', async () => {

@@ -4,7 +4,7 @@
 // nothing of the peer is loaded.
 import type { local } from '@keibidrop/proto';
 
-export { completeCode, parseCode, parseFingerprint } from '@keibidrop/protocol';
+export { codeLink, completeCode, parseCode, parseFingerprint } from '@keibidrop/protocol';
 export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './local/local-calls.ts';
 export type ContactView = local.Contact;
 export type EventView = local.Event;

@@ -27,6 +27,11 @@ const MIN_CHOSEN_WORDS = 4;
 const MIN_CHOSEN_CHARACTERS = 3;
 const listedWords = new Set(wordlist);
 
+/** The link that opens a code in KeibiDrop, as in its QR code. */
+export function codeLink(code: string): string {
+  return `keibidrop://receive/${code}`;
+}
+
 /**
  * Reads a code as people type it: in any case, with spaces or dashes between its parts.
  *

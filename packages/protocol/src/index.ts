@@ -12,7 +12,7 @@ export {
   systemErrorIn,
 } from './call-failure.ts';
 export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
-export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
+export { assertCodeStrength, type Code, codeBits, codeLink, createCode, mailboxOf, parseCode } from './code.ts';
 export { completeCode } from './code-completion.ts';
 export {
   type ErrorCode,

@@ -7,10 +7,11 @@ import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { formatCount } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
+import { qrCode } from '../display/qr-code.ts';
 import { unlock } from '../options/introduction.ts';
 import { knownPassphrase, newPassphrase } from '../options/passphrases.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { type Io, paint, type Screen } from '../terminal/io.ts';
+import { type Io, paint } from '../terminal/io.ts';
 
 /** `keibidrop id`, parsed. */
 export interface IdCommand {
@@ -244,11 +245,4 @@ function textOf({ keys, created, lock }: Identity, io: Io): string {
     row('Made', created.toISOString().slice(0, 10)) +
     row('Locked by', LOCKS[lock])
   );
-}
-
-/** Two rows of modules per line, dark on light in any terminal theme. */
-async function qrCode(text: string, { colour }: Screen): Promise<string> {
-  const { renderUnicodeCompact } = await import('uqr');
-  const lines = renderUnicodeCompact(text, { ecc: 'L', border: 2 }).split('\n');
-  return lines.map((line) => (colour ? `\u001b[97;40m${line}\u001b[0m\n` : `${line}\n`)).join('');
 }

@@ -7,6 +7,7 @@ import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';
+import { type CodeExtras, showCodeExtras } from '../display/code-extras.ts';
 import { reportOutcome, sentSummary } from '../display/outcome.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
@@ -19,7 +20,7 @@ import { PauseKey } from '../terminal/pause-key.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is set. */
-export interface SendCommand extends Everywhere, SaveFlags {
+export interface SendCommand extends Everywhere, SaveFlags, CodeExtras {
   paths: string[];
   stdin: boolean;
   text?: string;
@@ -48,6 +49,7 @@ Examples:
   keibidrop send --text 'the door code is 4711'
   tar c photos | keibidrop send -
   keibidrop send report.pdf --receivers 3
+  keibidrop send report.pdf --qr --copy
   keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
   keibidrop send photos --to Anna --to Bea
   keibidrop send --clipboard --to Anna
@@ -65,6 +67,9 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 not reachable, 5 interrupted
 but resumable, 70 a bug of ours, 130 Ctrl-C.
 `;
 
+/** With these no person looks at a code. */
+const NO_EXTRAS = ['json', 'to', 'background', 'quiet'];
+
 export const command: CliCommand<SendCommand> = { name: 'send', declare, run };
 
 function declare(command: Command, onRun: OnRun<SendCommand>): void {
@@ -77,6 +82,8 @@ function declare(command: Command, onRun: OnRun<SendCommand>): void {
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
     .addOption(new Option('--insecure-code', 'accept a --code that is easy to guess'))
+    .addOption(new Option('--qr', 'show the code as a QR code, too').conflicts(NO_EXTRAS))
+    .addOption(new Option('--copy', 'copy the code to the clipboard').conflicts(NO_EXTRAS))
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free port)'))
     .addOption(new Option('--receivers <n>', 'end after this many receivers, 0 for no limit (1)').conflicts('to'))
     .addOption(
@@ -151,6 +158,7 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
   const receivers = names?.length ?? asked;
   const view = createView(io, peer, { ...options, receivers, role: 'send' });
   const keys = new PauseKey(io, peer, options);
+  let extras: Promise<void> | undefined;
   const offer = {
     ...reachOf(options, settings),
     paths: options.paths,
@@ -168,7 +176,10 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
       place: peer.placeOf(paths),
     });
     const result = await record(
-      (event) => view.onEvent(event),
+      (event) => {
+        view.onEvent(event);
+        if (event.type === 'code') extras = showCodeExtras(event.code, options, io, view.notes);
+      },
       (onEvent) =>
         names === undefined
           ? peer.send({
@@ -190,6 +201,7 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
               onEvent,
             }),
     );
+    await extras;
     view.end();
     return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });
   } finally {

@@ -3,6 +3,7 @@ import type { ConnectedEvent, PeerEvent, ProgressEvent } from '@keibidrop/peer';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
+import type { Notes } from './code-extras.ts';
 import { amountOf } from './outcome.ts';
 import { PeopleLines } from './people-lines.ts';
 import { type ProgressRow, sumOf } from './progress-line.ts';
@@ -12,6 +13,8 @@ export interface View {
   onEvent(event: PeerEvent): void;
   /** Asks the user a question, with the repainted lines hidden. */
   during<T>(question: () => Promise<T>): Promise<T>;
+  /** Notes and warnings for people; nothing with --json. */
+  readonly notes: Notes;
   /** Clears the repainted lines. Idempotent. */
   end(): void;
 }
@@ -41,6 +44,7 @@ function createJsonView(io: Io, peer: Pick<PeerPackage, 'eventJson'>, options: V
       if (json !== undefined) io.stdout.write(`${JSON.stringify(json)}\n`);
     },
     during: (question) => question(),
+    notes: { note: () => {}, warn: () => {} },
     end: () => {},
   };
 }
@@ -76,6 +80,10 @@ class PeopleView implements View {
     this.#io = io;
     this.#options = options;
     this.#lines = new PeopleLines(io, options);
+  }
+
+  get notes(): Notes {
+    return this.#lines;
   }
 
   during<T>(question: () => Promise<T>): Promise<T> {

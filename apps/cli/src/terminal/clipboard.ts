@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import type { Io } from './io.ts';
 
-interface Reader {
+interface Tool {
   program: string;
-  args: string[];
+  read: string[];
+  write: string[];
   /** Debian package that contains the program. */
   from?: string;
+  /** The command that writes, if it is another one. */
+  writer?: string;
 }
 
-const READ_TIMEOUT_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 /**
  * The text on the user's clipboard, read by this system's program for it.
@@ -18,35 +21,62 @@ const READ_TIMEOUT_MS = 5000;
  * @throws USAGE without a screen, such a program or a text; TRANSFER_LIMIT_EXCEEDED; `io.signal.reason`
  */
 export async function readClipboard({ env, signal }: Pick<Io, 'env' | 'signal'>): Promise<string> {
-  const readers = readersOf(env);
-  if (readers.length === 0) throw new KeibiError('USAGE', 'There is no screen here, so there is no clipboard.');
-  for (const reader of readers) {
-    const text = await readBy(reader, env, signal);
+  const tools = toolsOf(env);
+  if (tools.length === 0) throw new KeibiError('USAGE', 'There is no screen here, so there is no clipboard.');
+  for (const { program, read } of tools) {
+    const text = await outputOf(program, read, env, signal);
     if (text === '') throw new KeibiError('USAGE', 'There is no text on the clipboard.');
     if (text !== undefined) return text;
   }
-  const packages = readers.flatMap(({ from }) => from ?? []).join(' or ');
-  throw new KeibiError('USAGE', `No installed program can read the clipboard. Install ${packages}.`);
+  throw new KeibiError('USAGE', `No installed program can read the clipboard. ${installing(tools)}`);
 }
 
-function readersOf(env: Io['env']): Reader[] {
-  if (process.platform === 'darwin') return [{ program: 'pbpaste', args: [] }];
-  if (process.platform === 'win32') {
-    return [{ program: 'powershell', args: ['-NoProfile', '-Command', 'Get-Clipboard -Raw'] }];
+/**
+ * Puts a text on the user's clipboard: by this system's program for it, else by a request to the terminal, which also works over
+ * SSH but has no answer.
+ *
+ * @returns  false if the terminal was only asked
+ * @throws USAGE if there is neither; `io.signal.reason`
+ */
+export async function writeClipboard(text: string, io: Pick<Io, 'env' | 'signal' | 'stderr'>): Promise<boolean> {
+  const { env, signal, stderr } = io;
+  const tools = toolsOf(env);
+  for (const tool of tools) {
+    if (await takes(tool.writer ?? tool.program, tool.write, text, { env, signal })) return true;
   }
-  const wayland = { program: 'wl-paste', args: ['--no-newline'], from: 'wl-clipboard' };
+  if (!stderr.repaints) {
+    const why = tools.length === 0 ? 'There is no screen here.' : installing(tools);
+    throw new KeibiError('USAGE', `Nothing here can write to a clipboard. ${why}`);
+  }
+  // OSC 52, as xterm defines it.
+  stderr.write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+  return false;
+}
+
+function installing(tools: readonly Tool[]): string {
+  return `Install ${tools.flatMap(({ from }) => from ?? []).join(' or ')}.`;
+}
+
+function toolsOf(env: Io['env']): Tool[] {
+  if (process.platform === 'darwin') return [{ program: 'pbpaste', read: [], writer: 'pbcopy', write: [] }];
+  if (process.platform === 'win32') {
+    const read = ['-NoProfile', '-Command', 'Get-Clipboard -Raw'];
+    return [{ program: 'powershell', read, writer: 'clip', write: [] }];
+  }
+  const wayland = { program: 'wl-paste', read: ['--no-newline'], writer: 'wl-copy', write: [], from: 'wl-clipboard' };
+  const xclip = ['-selection', 'clipboard'];
   const x11 = [
-    { program: 'xclip', args: ['-selection', 'clipboard', '-o'], from: 'xclip' },
-    { program: 'xsel', args: ['--clipboard', '--output'], from: 'xsel' },
+    { program: 'xclip', read: [...xclip, '-o'], write: [...xclip, '-i'], from: 'xclip' },
+    { program: 'xsel', read: ['--clipboard', '--output'], write: ['--clipboard', '--input'], from: 'xsel' },
   ];
   return [...(env.WAYLAND_DISPLAY ? [wayland] : []), ...(env.DISPLAY ? x11 : [])];
 }
 
 /** @returns  '' without a text, undefined if the program is not installed */
-function readBy({ program, args }: Reader, env: Io['env'], signal: AbortSignal): Promise<string | undefined> {
+function outputOf(program: string, args: string[], env: Io['env'], signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const options = { env, signal, timeout: READ_TIMEOUT_MS, maxBuffer: MAX_TEXT_BYTES, encoding: 'utf8' } as const;
+    const options = { env, signal, timeout: TIMEOUT_MS, maxBuffer: MAX_TEXT_BYTES, encoding: 'utf8' } as const;
     execFile(program, args, options, (error, text) => {
       if (error === null) return resolve(text);
       const { code } = error as NodeJS.ErrnoException;
@@ -56,5 +86,22 @@ function readBy({ program, args }: Reader, env: Io['env'], signal: AbortSignal):
       }
       resolve(code === 'ENOENT' ? undefined : '');
     });
+  });
+}
+
+/** Whether the program has taken the text. It stays in the background to serve it, so only its first process is waited for. */
+function takes(
+  program: string,
+  args: string[],
+  text: string,
+  { env, signal }: Pick<Io, 'env' | 'signal'>,
+): Promise<boolean> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, signal, timeout: TIMEOUT_MS, stdio: ['pipe', 'ignore', 'ignore'] });
+    child.once('error', () => (signal.aborted ? reject(signal.reason) : resolve(false)));
+    child.once('exit', (code) => resolve(code === 0));
+    child.stdin.on('error', () => {});
+    child.stdin.end(text);
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { codeLink } from '@keibidrop/daemon/local';
 import { describe, expect, it } from 'vitest';
-import { codeIn, codeLink, spelled } from './code-text.ts';
+import { codeIn, spelled } from './code-text.ts';
 
 describe('typed text', () => {
   it.each([

@@ -10,11 +10,6 @@ const HYPHENS = /[\u2010-\u2015\u2212]/g;
 const UNSEEN = /\u00ad|[\u200b-\u200d]|\u2060|\ufeff/g;
 const MAX_TYPED = 200;
 
-/** The link in the QR code of a code. */
-export function codeLink(code: string): string {
-  return `keibidrop://receive/${code}`;
-}
-
 /**
  * Normalizes typed text to a code. Takes the code out of a link, a receive command or other text.
  * Any other text is kept, with hyphens for spaces.

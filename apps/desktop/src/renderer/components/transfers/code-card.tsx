@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView } from '@keibidrop/daemon/local';
+import { codeLink } from '@keibidrop/daemon/local';
 import { X } from 'lucide-react';
 import { useApi } from '../../api/api-context.ts';
-import { codeLink } from '../../store/code-text.ts';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { QrCode } from '../content/qr-code.tsx';
