@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Exit, type JsonEvent, Running } from './running.ts';
+import type { Tmux, TmuxWindow } from './tmux.ts';
 
 /** The delivered program; KD_TEST_PROGRAM names another build of it. */
 const PROGRAM =
@@ -38,6 +39,14 @@ export interface StartOptions {
   under?: string[];
   /** The command that replaces `node PROGRAM`. */
   command?: string[];
+}
+
+export interface WindowStart {
+  columns: number;
+  rows?: number;
+  cwd?: string;
+  env?: Record<string, string>;
+  under?: string[];
 }
 
 /** The environment of one test: a home, a private runtime directory, and its processes. */
@@ -95,6 +104,13 @@ export class Sandbox {
     const command = ['script', '--quiet', '--return', '--command', all, '/dev/null'];
     const running = await this.start([], { command, stdin: 'pipe', env: { SHELL: '/bin/sh', TERM: 'xterm' } });
     return Object.assign(running, { type: (text: string) => void running.child.stdin?.write(text) });
+  }
+
+  /** Runs `keibidrop ARGS` in a window of tmux with a UTF-8 locale. @param under  a command that runs the program */
+  async openWindow(tmux: Tmux, args: string[], options: WindowStart): Promise<TmuxWindow> {
+    const { columns, rows, cwd = this.home, env, under = [] } = options;
+    const whole = { ...(await this.#environment({})), LANG: 'C.UTF-8', ...env };
+    return tmux.open([...under, process.execPath, PROGRAM, ...args], { columns, rows, cwd, env: whole });
   }
 
   /** Starts a sender and waits until it listens; returns its port. */

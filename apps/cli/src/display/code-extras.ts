@@ -2,7 +2,7 @@
 import { codeLink, KeibiError } from '@keibidrop/protocol';
 import type { Io } from '../terminal/io.ts';
 
-/** What people may want of a new code beside its text. */
+/** Options of a new code, beside its text. */
 export interface CodeExtras {
   qr?: boolean;
   copy?: boolean;

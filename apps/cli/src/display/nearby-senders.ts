@@ -10,7 +10,7 @@ const GATHER_MS = 300;
 /** The first pause between two searches; each is twice as long as the one before (RFC 6762 5.2). */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
-const NOBODY = 'No sender is heard on this network. A code may still lead to one elsewhere.';
+const NO_SENDER = 'No sender is heard on this network. A code may still lead to one elsewhere.';
 
 type Tell = (text: string) => void;
 
@@ -54,7 +54,7 @@ async function search(
       if (!before.has(sender)) tell(`${place} is sending.`);
     });
     for (const [sender, place] of before) if (!known.has(sender)) tell(`${place} has stopped.`);
-    if (wait === FIRST_PAUSE_MS && known.size === 0 && discovery !== 'off') tell(NOBODY);
+    if (wait === FIRST_PAUSE_MS && known.size === 0 && discovery !== 'off') tell(NO_SENDER);
     await pause(wait, undefined, { signal });
   }
 }

@@ -41,6 +41,11 @@ export class PeopleLines {
     return this.#lines.during(question);
   }
 
+  /** Shows the last progress, however soon it came after the one before. */
+  settle(): void {
+    this.#lines.settle();
+  }
+
   /** Removes the progress. Idempotent. */
   clear(): void {
     this.#lines.clear();

@@ -150,6 +150,9 @@ class PeopleView implements View {
       case 'file':
         if (this.#options.verbose) this.#lines.note(harmless(event.path));
         break;
+      case 'done':
+        this.#lines.settle();
+        break;
       default:
       // Other events need no line: offers have been shown, failures are listed at the end, and the command prints the result.
     }

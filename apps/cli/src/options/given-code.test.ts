@@ -61,7 +61,7 @@ describe('while receive asks for a code', () => {
     expect(told).toEqual(['This computer, port 26431, is sending.', '192.168.1.20 is sending.']);
   });
 
-  it('says that nobody is heard, and goes on searching', async () => {
+  it('says that no sender is heard, and searches further', async () => {
     const { tellTo, end } = nearbySenders(createScriptedPeer({}).peer, {
       discovery: 'auto',
       signal: new AbortController().signal,

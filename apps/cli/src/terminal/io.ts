@@ -98,8 +98,7 @@ export function createProcessIo(signal: AbortSignal): Io {
 }
 
 function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
-  // A reader that closes early (`
-  // head -1`) must not end a transfer.
+  // A reader that closes early (`| head -1`) must not end a transfer.
   stream.on('error', () => {});
   const isTerminal = stream.isTTY === true;
   const repaints = isTerminal && env.TERM !== 'dumb';

@@ -63,6 +63,11 @@ export class RepaintedLines {
     if (begin !== '') this.#paint();
   }
 
+  /** Paints the lines again at once, if they are on the screen. */
+  settle(): void {
+    if (this.#painted.length > 0 && !this.#paused) this.#paint();
+  }
+
   /** Removes the lines; the next `show` paints them again at once. */
   clear(): void {
     clearInterval(this.#timer);
