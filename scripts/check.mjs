@@ -67,6 +67,11 @@ function rules(broken) {
   return one(broken.length === 0);
 }
 
+/** By TypeScript 7, in a fourth of the time. dependency-cruiser needs TypeScript 5 to read the sources. */
+async function types(project) {
+  return one((await captured(join(root, 'node_modules/typescript-native/bin/tsc'), '--project', project)).success);
+}
+
 async function clangFormat() {
   if (!installed('clang-format')) return skip('clang-format is not installed');
   const files = ['native/src', 'native/test', 'native/fuzz', 'native/tools', 'bench', 'e2e/tools'].flatMap(cppFiles);
@@ -163,8 +168,8 @@ async function fuzzed() {
 const LAYERED = ['apps', 'packages', 'native/lib', 'proto', 'e2e', 'bench'];
 
 const STATIC = [
-  ['types', async () => one(await tool('tsc', '--project', '.'))],
-  ['types of the window', async () => one(await tool('tsc', '--project', 'apps/desktop'))],
+  ['types', () => types('.')],
+  ['types of the window', () => types('apps/desktop')],
   ['unused code', async () => one(await tool('knip'))],
   ['layers', async () => one(await tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
   ['format and lint', async () => one(await tool('biome', 'ci', '--error-on-warnings', '.'))],

@@ -14,7 +14,7 @@ import {
   parseRendezvous,
 } from './setting-values.ts';
 
-function table<T>(name: string, parse: (text: string) => T, good: [string, T][], bad: string[]): void {
+function table<T>(name: string, parse: (text: string) => T, good: [string, NoInfer<T>][], bad: string[]): void {
   describe(name, () => {
     it.each(good)('parses "%s" as %j', (text, value) => expect(parse(text)).toEqual(value));
     it.each(bad)('refuses "%s"', (text) => {
