@@ -23,7 +23,8 @@ export async function runCommandLine(argv: readonly string[], io: Io, loadPeer: 
     return exitCode;
   } catch (reason) {
     if (reason instanceof CommanderError && isHelp(reason)) return reason.exitCode === 0 ? 0 : USAGE_EXIT;
-    const error = reason instanceof CommanderError ? usageError(reason, argv, program) : endOf(reason, io.signal);
+    const error =
+      reason instanceof CommanderError ? await usageErrorOf(reason, argv, program) : endOf(reason, io.signal);
     reportError(error, io, wantsJson(argv));
     return exitCodeOf(error);
   }
@@ -41,19 +42,14 @@ function endOf(reason: unknown, signal: AbortSignal): KeibiError {
   return signal.aborted ? KeibiError.from(signal.reason, 'CANCELLED') : KeibiError.from(reason, 'INTERNAL');
 }
 
+async function usageErrorOf(reason: CommanderError, argv: readonly string[], program: Command): Promise<KeibiError> {
+  const { usageError } = await import('./help/usage-error.ts');
+  return usageError(reason, argv, program);
+}
+
 /** Help or the version has been printed; help because of a missing command has a non-zero `exitCode`. */
 function isHelp({ code }: CommanderError): boolean {
   return code === 'commander.help' || code === 'commander.helpDisplayed' || code === 'commander.version';
-}
-
-/** Rewrites "error: unknown option '--al'\n(Did you mean --all?)" as one line in our style. */
-function usageError(error: CommanderError, argv: readonly string[], program: Command): KeibiError {
-  const [what = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const hint = rest.join(' ').replace(/^\((.*)\)$/, ' $1');
-  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.${hint}`.replace(/\.\.$/, '.');
-  const command = program.commands.find((known) => known.name() === argv[0]);
-  const help = command === undefined ? 'keibidrop --help' : `keibidrop ${command.name()} --help`;
-  return new KeibiError('USAGE', `${sentence} See ${help}.`, { cause: error });
 }
 
 /** Reads argv itself, because a usage error occurs before the options are parsed. */

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Screen } from '../terminal/io.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 import { VERSION } from '../version.ts';
+import { suggestion } from './suggestion.ts';
 
 /**
  * Prints a topic, or the help of a command; without a word, that of the whole program.
@@ -17,11 +18,13 @@ export async function showHelp(program: Command, word: string | undefined, stdou
   if (topic !== undefined) return stdout.write(topic.text);
   const command = program.commands.find((each) => each.name() === word);
   if (command !== undefined) return command.help();
-  const topics = Object.keys(TOPICS).join(', ');
-  throw new KeibiError(
-    'USAGE',
-    `There is no help on ${quoted(word)}. Topics are ${topics}; keibidrop --help lists the commands.`,
-  );
+  throw unknownTopic(word, Object.keys(TOPICS), program);
+}
+
+function unknownTopic(word: string, topics: readonly string[], program: Command): KeibiError {
+  const hint = suggestion(word, [...topics, ...program.commands.map((command) => command.name())]);
+  const text = `There is no help on ${quoted(word)}.${hint} Topics are ${topics.join(', ')}; keibidrop --help lists the commands.`;
+  return new KeibiError('USAGE', text);
 }
 
 /** Prints keibidrop(1) in the format of man(7). */
