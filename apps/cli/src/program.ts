@@ -16,7 +16,7 @@ Examples:
   keibidrop doctor                      check this machine
   keibidrop bench                       measure the speed, and find the limit
   keibidrop send --help                 options and examples of a command
-  keibidrop help codes                  about codes, contacts, mounts or relays
+  keibidrop help codes                  or contacts, mounts, relays, firewalls
 
 Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
 KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of

@@ -67,6 +67,7 @@ const LINES: readonly [string, readonly string[]][] = [
   ['keibidrop completion fi', ['completion', 'fish']],
   ['keibidrop help sen', ['help', 'send']],
   ['keibidrop help cod', ['help', 'codes']],
+  ['keibidrop help fire', ['help', 'firewalls']],
   ['keibidrop send odd', ['send', ODD]],
   ['keibidrop send --listen 127.0.0.1:0 odd', ['send', '--listen', '127.0.0.1:0', ODD]],
   ['keibidrop receive --out d', ['receive', '--out', 'downloads here/']],

@@ -116,10 +116,47 @@ relay forwards their bytes. Both commands show which path they take.
 All limits, a unit for systemd and container files are in docs/relay.md.
 `;
 
+const firewalls = `Firewalls
+
+The side that sends or shares listens on TCP port 26431; the other side dials
+it. So only a sender or a sharer opens a port; receive, connect and mount do
+not. Both sides find each other by multicast DNS, UDP port 5353.
+
+  keibidrop doctor                       check ports, multicast and the router
+  keibidrop send photos --listen 26431   this port, or an error if it is taken
+
+Each running send or share needs a port of its own, and so does a daemon that
+has contacts. Without --listen they take any free port if theirs is taken, and a
+firewall blocks it. So open some more, and name one each: --listen 26432.
+KD_LISTEN, or listen in config.toml, sets another port to start with.
+
+ufw        sudo ufw allow 26431/tcp
+           sudo ufw allow 5353/udp
+firewalld  sudo firewall-cmd --permanent --add-port=26431/tcp --add-service=mdns
+           sudo firewall-cmd --reload
+KeibiDrop itself runs on Linux only so far. Around a virtual machine:
+Windows    New-NetFirewallRule -DisplayName KeibiDrop -Direction Inbound \`
+             -Protocol TCP -LocalPort 26431 -Action Allow
+macOS      in System Settings, Network, Firewall: let its program accept
+
+If multicast is blocked, name the sender's address on the other side:
+  keibidrop receive 7-guitar-pencil --connect 192.168.1.7:26431
+
+If a network allows only outgoing connections:
+- Name a server that both sides reach at its TCP port 26431, and at 443 too for
+  https://HOST (keibidrop help relays). The sender then asks its router for a
+  port by PCP, NAT-PMP or UPnP, both sides dial each other at once, which passes
+  many routers, and if all fails the server relays.
+- With --relay-only on both sides, nothing but the server is dialled.
+- Or let the side that can be dialled share a folder: keibidrop share. The other
+  side pulls from it, or mounts it to put files there.
+`;
+
 /** The topics of `keibidrop help`. */
 export const TOPICS: Readonly<Record<string, Topic>> = {
   codes: { summary: 'how codes work, and how safe they are', text: codes },
   contacts: { summary: 'send to people without a code', text: contacts },
   mounts: { summary: 'open files of another computer in place', text: mounts },
   relays: { summary: 'reach computers on other networks', text: relays },
+  firewalls: { summary: 'which ports to open, and what to do without', text: firewalls },
 };
