@@ -221,7 +221,11 @@ function labelOf({ text, stdin, paths }: SendByInvitationOptions): string {
 /** Names the contact in the error of a declined offer. */
 function byName({ name }: Contact, error: KeibiError): KeibiError {
   if (error.code !== 'OFFER_DECLINED' || error.detail?.verdict !== undefined) return error;
-  return new KeibiError('OFFER_DECLINED', `${name} declined the offer, so nothing was sent.`, { cause: error });
+  return new KeibiError(
+    'OFFER_DECLINED',
+    `${name} declined the offer, so nothing was sent. Ask ${name} why, then send again.`,
+    { cause: error },
+  );
 }
 
 function absent({ name }: Contact): KeibiError {
@@ -230,7 +234,7 @@ function absent({ name }: Contact): KeibiError {
 }
 
 function neverCame({ name }: Contact): KeibiError {
-  const text = `${name} has accepted, but did not reach this computer. Give both the same --rendezvous, one that relays.`;
+  const text = `${name} has accepted, but did not reach this computer. Give both the same --rendezvous, one that relays, or open a port here: keibidrop help firewalls.`;
   return new KeibiError('PEER_UNREACHABLE', text);
 }
 

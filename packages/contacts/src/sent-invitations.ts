@@ -143,12 +143,24 @@ export function refusedBy(name: string, verdict: Exclude<FinalVerdict, 'taken'>)
   const detail = { remote: true, verdict };
   switch (verdict) {
     case 'blocked':
-      return new KeibiError('CONTACT_BLOCKED', `${name} has blocked you, so nothing was sent.`, { detail });
+      return new KeibiError(
+        'CONTACT_BLOCKED',
+        `${name} has blocked you, so nothing was sent. Ask ${name} to run keibidrop contacts unblock.`,
+        { detail },
+      );
     case 'refused':
-      return new KeibiError('OFFER_DECLINED', `${name} takes nothing from you, by a rule. Nothing was sent.`, {
-        detail,
-      });
+      return new KeibiError(
+        'OFFER_DECLINED',
+        `${name} takes nothing from you, by a rule, so nothing was sent. Ask ${name} to change it with keibidrop contacts rule.`,
+        {
+          detail,
+        },
+      );
     case 'declined':
-      return new KeibiError('OFFER_DECLINED', `${name} declined, so nothing was sent.`, { detail });
+      return new KeibiError(
+        'OFFER_DECLINED',
+        `${name} declined, so nothing was sent. Ask ${name} why, then send again.`,
+        { detail },
+      );
   }
 }

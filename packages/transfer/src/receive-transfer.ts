@@ -333,7 +333,11 @@ class ServedTransfer {
     if (!confirm) return out;
     const agreed = await confirm(this.#offer.totals, this.#text);
     signal.throwIfAborted();
-    if (!agreed) throw new KeibiError('OFFER_DECLINED', 'You declined the offer; nothing was written.');
+    if (!agreed)
+      throw new KeibiError(
+        'OFFER_DECLINED',
+        'You declined the offer; nothing was written. If you want it after all, ask the sender to send again.',
+      );
     return agreed === true ? out : agreed.out;
   }
 

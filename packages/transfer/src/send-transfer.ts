@@ -295,5 +295,5 @@ export class SendTransfer {
 
 function declined(reason: string): KeibiError {
   if (reason !== 'OFFER_DECLINED') return peerError(reason);
-  return new KeibiError(reason, 'The receiver declined.', { detail: { remote: true } });
+  return new KeibiError(reason, 'The receiver declined. Ask why, then send again.', { detail: { remote: true } });
 }

@@ -99,7 +99,11 @@ async function showText(
 
 function theOne(invitations: readonly Invitation[], number: number | undefined): Invitation {
   const [first, second] = invitations;
-  if (first === undefined) throw new KeibiError('QUESTION_GONE', 'There are no invitations.');
+  if (first === undefined)
+    throw new KeibiError(
+      'QUESTION_GONE',
+      'There are no invitations. Questions of transfers are in keibidrop transfers.',
+    );
   if (number === undefined && second === undefined) return first;
   const meant = invitations.find((each) => each.number === number);
   if (meant !== undefined) return meant;

@@ -103,7 +103,11 @@ async function changed(
   if (action === 'accept' || action === 'decline') {
     const { questions } = await daemon.call('questions', {}, { signal });
     const offer = questions.find(({ transfer, about }) => transfer === id && about?.$case === 'offer');
-    if (offer === undefined) throw new KeibiError('QUESTION_GONE', `Transfer ${id} has no pending question.`);
+    if (offer === undefined)
+      throw new KeibiError(
+        'QUESTION_GONE',
+        `Transfer ${id} has no pending question. List the transfers with keibidrop transfers.`,
+      );
     const answer = action === 'accept' ? 'yes' : 'no';
     await daemon.call('answer', { question: offer.question, answer }, { signal });
     const { transfers } = await daemon.call('transfers', {}, { signal });

@@ -62,7 +62,10 @@ export class AllowedFolders {
   #assertInside(absolute: string, given: string): string {
     if (this.#folders.some((folder) => isBeneath(folder, absolute))) return absolute;
     const folders = this.#folders.join(', ');
-    throw new KeibiError('FOLDER_NOT_ALLOWED', `${given} is outside the allowed folders: ${folders}.`);
+    throw new KeibiError(
+      'FOLDER_NOT_ALLOWED',
+      `${given} is outside the allowed folders: ${folders}. Choose a path in one of them.`,
+    );
   }
 }
 

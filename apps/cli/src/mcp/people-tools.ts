@@ -90,7 +90,7 @@ async function firstTransfer(
   } catch (reason) {
     signal.throwIfAborted();
     if (!timeout.aborted) throw reason;
-    throw new KeibiError('PEER_UNREACHABLE', 'The contact has withdrawn its invitation.');
+    throw new KeibiError('PEER_UNREACHABLE', 'The contact has withdrawn its invitation. Ask for another one.');
   }
   throw new KeibiError('DAEMON_LOST');
 }

@@ -52,7 +52,8 @@ const OF_THE_PEER: readonly ErrorCode[] = [
   'HANDSHAKE_NO_COMMON_SUITE',
   'HANDSHAKE_TAMPERED',
 ];
-const ADVICE = 'Check that both are on one network, or name it with --connect HOST:PORT.';
+const ADVICE =
+  'Check that both are on one network, or name it with --connect HOST:PORT. A firewall may be in the way: keibidrop help firewalls.';
 
 /**
  * Dials the candidates in order with a stagger, relays last. The first connection on which the peer proves itself wins; the others are closed.

@@ -111,7 +111,7 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
   const { connect } = options;
   const dead = attempts.some(({ error }) => isDown(error));
   if (connect && dead) {
-    const text = `Nothing answers at ${formatHostPort(connect)}. Check the address, and that the sender is still running.`;
+    const text = `Nothing answers at ${formatHostPort(connect)}. Check the address, and that the sender is still running. A firewall there may be in the way: keibidrop help firewalls.`;
     return new KeibiError('PEER_UNREACHABLE', text, { detail });
   }
   const heard = attempts.filter(({ place, error }) => place.transport === 'lan' && isDown(error));
@@ -119,7 +119,7 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
   // The mailbox is nowhere else, and the rendezvous cannot say whether it has it.
   const down = attempts.find(({ place, error }) => place.transport === 'rendezvous' && isDown(error));
   if (down) {
-    const text = `${down.error.message} Check its address and the network; no other place knows the code.`;
+    const text = `${down.error.message} Check its address and the network, with keibidrop doctor; no other place knows the code.`;
     return new KeibiError('RENDEZVOUS_UNREACHABLE', text, { detail });
   }
   return new KeibiError('RENDEZVOUS_NOT_FOUND', `${triedWhat(options)} ${doWhat(options)}`, { detail });
@@ -138,7 +138,7 @@ function heardOnly(
   const text = [
     `A sender with that number was heard on this network (mDNS) at ${places}, but no connection to it could be made${whyOf(heard)}.`,
     `It was not found on this machine${elsewhere} either.`,
-    `Let TCP port ${ports} through the sender's firewall, or give both sides a --rendezvous that relays.`,
+    `Let TCP port ${ports} through the sender's firewall, or give both sides a --rendezvous that relays: keibidrop help firewalls has more.`,
   ];
   return new KeibiError('PEER_UNREACHABLE', text.join(' '), { detail });
 }
@@ -165,5 +165,5 @@ function triedWhat({ connect, rendezvous, transports }: FindRendezvousOptions): 
 function doWhat({ connect }: FindRendezvousOptions): string {
   return connect
     ? 'Check the number in front of the code, and the address.'
-    : 'Check the code and that the sender is still running; if it runs elsewhere, add --connect HOST:PORT.';
+    : 'Check the code and that the sender is still running; if it runs elsewhere, add --connect HOST:PORT, or see keibidrop help firewalls.';
 }

@@ -62,7 +62,10 @@ function confined(path: string, folders: readonly string[]): Pick<Root, 'path' |
     if (inside === '') return { path };
     if (inside !== '..' && !inside.startsWith(`..${sep}`)) return { path: inside, beneath: folder };
   }
-  throw new KeibiError('FOLDER_NOT_ALLOWED', `${path} is outside of the folders that may be used.`);
+  throw new KeibiError(
+    'FOLDER_NOT_ALLOWED',
+    `${path} is outside of the folders that may be used. Choose a path in one of them.`,
+  );
 }
 
 /** `a/report.pdf` and `b/report.pdf` travel as `report.pdf` and `report (1).pdf`. */

@@ -58,7 +58,10 @@ export class ShareFolder {
     if (found.isDirectory()) return new ShareFolder(path, { name: nameOf(path), only: undefined, id, journal });
     if (found.isFile())
       return new ShareFolder(dirname(path), { name: nameOf(path), only: basename(path), id, journal });
-    throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);
+    throw new KeibiError(
+      'TRANSFER_SOURCE_UNSUPPORTED',
+      `${given} is neither a folder nor a file. Choose a folder or a file to share.`,
+    );
   }
 
   private constructor(
