@@ -39,7 +39,7 @@ describe('diagnose', () => {
     if (address === null || typeof address === 'string') throw new Error('no port');
     try {
       const listen = { host: '127.0.0.1', port: address.port, orAnyPort: true };
-      const text = `${address.port} is taken; a sender will take any free one`;
+      const text = `${address.port} is taken; a sender will take any free one (see keibidrop help firewalls)`;
       expect((await checksOf({ listen })).get('port')).toEqual({ name: 'port', status: 'warning', text });
     } finally {
       server.close();
@@ -71,6 +71,18 @@ describe('diagnose', () => {
       expect(text).toMatch(/is 360\d s ahead of the rendezvous/);
     } finally {
       server.close();
+    }
+  });
+
+  it('names a next step in each finding that is not good', async () => {
+    const listen = { host: '192.0.2.1', port: 0, orAnyPort: true };
+    const options = { listen, savePath: '/proc/self/not-there', rendezvous: ['127.0.0.1:1'] };
+    const findings = [...(await checksOf()).values(), ...(await checksOf(options)).values()];
+    const lacking = findings.filter(({ status }) => status !== 'ok');
+    expect(new Set(lacking.map(({ name }) => name)).size).toBeGreaterThanOrEqual(6);
+    for (const { name, text } of lacking) {
+      // Without hardware AES there is nothing to do.
+      if (name !== 'native part') expect(text, name).toMatch(/keibidrop help \w+|--[a-z]{3,}|\bsudo |install /);
     }
   });
 

@@ -71,9 +71,7 @@ function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   const text = `${process.versions.node} on ${process.platform}-${process.arch}`;
-  return fits
-    ? { status: 'ok', text }
-    : { status: 'failed', text: `${text}; ${MIN_NODE.join('.')} or later is needed` };
+  return fits ? { status: 'ok', text } : { status: 'failed', text: `${text}: install ${MIN_NODE.join('.')} or later` };
 }
 
 function checkNative(): Finding {
@@ -123,7 +121,10 @@ async function checkRuntimeDirectory(): Promise<Finding> {
   try {
     const found = createRegistryTransport().find(mailbox, { signal: new AbortController().signal });
     for await (const _ of found) return { status: 'ok', text: runtimeDirectory() };
-    return { status: 'failed', text: `${runtimeDirectory()} does not keep what is written to it` };
+    return {
+      status: 'failed',
+      text: `${runtimeDirectory()} does not keep what is written to it: name another with XDG_RUNTIME_DIR`,
+    };
   } finally {
     await withdraw();
   }
@@ -133,8 +134,10 @@ function checkPort({ host, port, orAnyPort }: ListenAddress): Promise<Finding> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error);
-      const instead = orAnyPort ? '; a sender will take any free one' : '';
+      if (error.code !== 'EADDRINUSE') return reject(new Error(`${error.message}: choose another with --listen`));
+      const instead = orAnyPort
+        ? '; a sender will take any free one (see keibidrop help firewalls)'
+        : ': end its program, or choose another with --listen';
       return resolve({ status: 'warning', text: `${port} is taken${instead}` });
     });
     server.listen({ host, port, exclusive: true }, () => {
@@ -145,16 +148,23 @@ function checkPort({ host, port, orAnyPort }: ListenAddress): Promise<Finding> {
 
 /** Sends a query to each network and waits to receive it itself, which shows that this machine does not block multicast. */
 async function checkMulticast(discovery: ReachOptions['discovery']): Promise<Finding> {
-  if (discovery === 'off') return { status: 'note', text: 'is not used: discovery is off' };
+  if (discovery === 'off')
+    return { status: 'note', text: 'is not used: discovery is off, and --discovery auto uses it' };
   const tried = await tryMulticast(discovery);
   const [heard, deaf] = [true, false].map((works) => tried.filter((each) => each.works === works).map(nameOf));
   if (heard?.length === 0 && deaf?.length === 0) {
-    return { status: 'note', text: 'there is no network: only this machine and --connect lead to a peer' };
+    return {
+      status: 'note',
+      text: 'there is no network: only this machine and --connect lead to a peer (see keibidrop help firewalls)',
+    };
   }
   const without = deaf?.length ? `, not on ${deaf.join(', ')}` : '';
   return heard?.length
     ? { status: 'ok', text: `works on ${heard.join(', ')}${without}` }
-    : { status: 'warning', text: `does not work on ${deaf?.join(', ')}: receivers need --connect` };
+    : {
+        status: 'warning',
+        text: `does not work on ${deaf?.join(', ')}: receivers need --connect (see keibidrop help firewalls)`,
+      };
 }
 
 function nameOf({ interface: name, family }: { interface: string; family: 4 | 6 }): string {
@@ -171,7 +181,10 @@ async function checkClock(aheadMs: number | undefined): Promise<Finding> {
   if (now < CLOCK_FLOOR) return { status: 'failed', text: `${text} is long past: set the clock` };
   if (aheadMs !== undefined && Math.abs(aheadMs) > SERVER_SKEW_MS) {
     const off = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-    return { status: 'warning', text: `${text} is ${off} the rendezvous: contacts may not find each other` };
+    return {
+      status: 'warning',
+      text: `${text} is ${off} the rendezvous: contacts may not find each other, so set the clock`,
+    };
   }
   const directory = await mkdtemp(join(runtimeDirectory(), 'doctor-'));
   try {
@@ -179,7 +192,10 @@ async function checkClock(aheadMs: number | undefined): Promise<Finding> {
     await writeFile(file, '');
     const skew = Math.abs((await stat(file)).mtimeMs - Date.now());
     if (skew > CLOCK_SKEW_MS)
-      return { status: 'warning', text: `files get a time ${Math.round(skew / 1000)} s off the clock` };
+      return {
+        status: 'warning',
+        text: `files get a time ${Math.round(skew / 1000)} s off the clock: set the clock, or that of the file server`,
+      };
     return { status: 'ok', text };
   } finally {
     await rm(directory, { recursive: true });
@@ -188,11 +204,14 @@ async function checkClock(aheadMs: number | undefined): Promise<Finding> {
 
 async function checkSavePath(savePath: string): Promise<Finding> {
   const there = await nearestThere(savePath);
-  await access(there, 2 /* W_OK */);
+  await access(there, 2 /* W_OK */).catch((reason: Error) => {
+    throw new Error(`${reason.message}: choose another folder with --out`);
+  });
   const { bavail, bsize } = await statfs(there);
   const gigabytes = (bavail * bsize) / 1e9;
   const text = `${savePath} can be written, ${gigabytes.toFixed(1)} GB free`;
-  return { status: bavail * bsize < LOW_DISK_BYTES ? 'warning' : 'ok', text };
+  if (bavail * bsize >= LOW_DISK_BYTES) return { status: 'ok', text };
+  return { status: 'warning', text: `${text}: make room, or choose another folder with --out` };
 }
 
 /** `path`, or its nearest existing parent. */
@@ -211,7 +230,10 @@ async function checkBbr(): Promise<Finding> {
   const available = await readFile('/proc/sys/net/ipv4/tcp_available_congestion_control', 'utf8');
   return available.split(/\s+/).includes('bbr')
     ? { status: 'ok', text: 'is available' }
-    : { status: 'note', text: `is not available (${available.trim()}): long links are slower; try modprobe tcp_bbr` };
+    : {
+        status: 'note',
+        text: `is not available (${available.trim()}): long links are slower; try sudo modprobe tcp_bbr`,
+      };
 }
 
 /** A connection carries at most this much per round trip. */
@@ -220,8 +242,8 @@ async function checkSocketBuffers(): Promise<Finding> {
   const [read = 0, write = 0] = await Promise.all(['tcp_rmem', 'tcp_wmem'].map(mostBytes));
   const text = `hold ${megabytes(write)} to send, ${megabytes(read)} to receive`;
   if (Math.min(read, write) >= LONG_LINK_BYTES) return { status: 'ok', text };
-  const raise = `sysctl -w net.ipv4.tcp_rmem='4096 131072 ${LONG_LINK_BYTES}' net.ipv4.tcp_wmem='4096 16384 ${LONG_LINK_BYTES}'`;
-  return { status: 'note', text: `${text}: fast long links need more lanes than with ${raise}` };
+  const raise = `sudo sysctl -w net.ipv4.tcp_rmem='4096 131072 ${LONG_LINK_BYTES}' net.ipv4.tcp_wmem='4096 16384 ${LONG_LINK_BYTES}'`;
+  return { status: 'note', text: `${text}: for fast long links, raise that with ${raise}` };
 }
 
 /** The largest size to which the kernel lets a connection's buffer grow. */
@@ -243,10 +265,16 @@ function mayPass(): boolean {
 async function checkFuse(): Promise<Finding> {
   try {
     const { name } = await usableBackend();
-    const slow = name === 'native' ? '' : `, by ${name}, which is slower and has faults: libfuse3 is better`;
-    const passed = name === 'native' && mayPass() ? ', and the kernel reads what has come whole of read-only ones' : '';
-    return { status: 'note', text: `folders can be mounted${slow}${passed}` };
+    if (name !== 'native') {
+      const slow = `folders can be mounted, by ${name}, which is slower and has faults: install libfuse3`;
+      return { status: 'note', text: slow };
+    }
+    const passed = mayPass() ? ', and the kernel itself reads complete files of read-only mounts' : '';
+    return { status: 'ok', text: `folders can be mounted${passed}` };
   } catch (reason) {
-    return { status: 'note', text: `Folders cannot be mounted. ${KeibiError.from(reason, 'INTERNAL').message}` };
+    return {
+      status: 'note',
+      text: `folders cannot be mounted. ${KeibiError.from(reason, 'INTERNAL').message} See keibidrop help mounts.`,
+    };
   }
 }

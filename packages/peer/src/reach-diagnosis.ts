@@ -29,6 +29,8 @@ export interface ReachDiagnosisOptions {
 /** More servers would report the same. */
 const MOST_SERVERS = 4;
 
+const UNKNOWN: Finding = { status: 'note', text: 'not known without a server: name one with --rendezvous HOST:PORT' };
+
 /** Tests how others can reach this machine, as far as outside servers can tell. */
 export class ReachDiagnosis {
   readonly #options: ReachDiagnosisOptions;
@@ -45,7 +47,10 @@ export class ReachDiagnosis {
       .filter(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address));
     const [first] = addresses;
     return first === undefined
-      ? { status: 'note', text: 'there is no public address: peers come by IPv4' }
+      ? {
+          status: 'note',
+          text: 'there is no public address: peers come by IPv4; from other networks, see keibidrop help relays',
+        }
       : { status: 'ok', text: `${first.address} is public: peers that have IPv6 need no NAT` };
   }
 
@@ -53,7 +58,10 @@ export class ReachDiagnosis {
   async rendezvous(): Promise<Finding> {
     const { rendezvous, signal } = this.#options;
     if (rendezvous.length === 0)
-      return { status: 'note', text: 'none is named: peers meet on one network or by --connect' };
+      return {
+        status: 'note',
+        text: 'none is named: peers meet on one network or by --connect; for others, see keibidrop help relays',
+      };
     const servers = (await Promise.all(rendezvous.map(addressesOf))).flat().slice(0, MOST_SERVERS);
     const silent: string[] = [];
     for (const server of servers) {
@@ -67,7 +75,7 @@ export class ReachDiagnosis {
     }
     const answering = this.#seen.map(({ server }) => formatHostPort(server)).join(', ');
     if (silent.length === 0) return { status: 'ok', text: `${answering} answers` };
-    const text = `${silent.join(', ')} does not answer: check the address and the network`;
+    const text = `${silent.join(', ')} does not answer: check the address and the network, and see keibidrop help relays`;
     return { status: 'warning', text: answering === '' ? text : `${answering} answers, ${text}` };
   }
 
@@ -78,7 +86,7 @@ export class ReachDiagnosis {
 
   nat(): Finding {
     const [first, ...others] = this.#seen.map(({ observed }) => observed);
-    if (first === undefined) return { status: 'note', text: 'not known without a server: name one with --rendezvous' };
+    if (first === undefined) return UNKNOWN;
     if (reachableAddresses('::').includes(first.host))
       return { status: 'ok', text: `none: ${first.host} is an address of this machine` };
     const alike = others.filter(({ host }) => isIP(host) === isIP(first.host));
@@ -94,7 +102,7 @@ export class ReachDiagnosis {
       ? { status: 'ok', text: `the same for every server (cone): ${port}; it can be punched` }
       : {
           status: 'warning',
-          text: `another port for each server (symmetric): ${port}; peers need a relay or a mapped port`,
+          text: `another port for each server (symmetric): ${port}; peers need a relay or a mapped port: keibidrop help relays`,
         };
   }
 
@@ -102,9 +110,10 @@ export class ReachDiagnosis {
   async firewall(): Promise<Finding> {
     const { listen, signal } = this.#options;
     const [known] = this.#seen;
-    if (known === undefined) return { status: 'note', text: 'not known without a server: name one with --rendezvous' };
+    if (known === undefined) return UNKNOWN;
     const listener = openListener(listen);
-    if (listener === undefined) return { status: 'note', text: 'not known while the port is taken' };
+    if (listener === undefined)
+      return { status: 'note', text: 'not known while the port is taken: choose another with --listen' };
     const { port } = listener;
     try {
       const reached = await isReached(known.server, { port, signal });
@@ -112,7 +121,7 @@ export class ReachDiagnosis {
         ? { status: 'ok', text: `port ${port} is reached from outside` }
         : {
             status: 'note',
-            text: `port ${port} is not reached from outside: a NAT or a firewall keeps others out, unless both sides punch`,
+            text: `port ${port} is not reached from outside: a NAT or a firewall keeps others out, unless both sides punch; see keibidrop help firewalls`,
           };
     } finally {
       await listener.close();
@@ -121,17 +130,19 @@ export class ReachDiagnosis {
 
   async mapping(): Promise<Finding> {
     const { listen, discovery, signal } = this.#options;
-    if (discovery === 'off') return { status: 'note', text: 'is not tried: discovery is off' };
+    if (discovery === 'off')
+      return { status: 'note', text: 'is not tried: discovery is off, and --discovery auto tries it' };
     const [known] = this.#seen;
     if (known !== undefined && reachableAddresses('::').includes(known.observed.host)) {
-      return { status: 'note', text: 'is not needed: there is no NAT' };
+      return { status: 'ok', text: 'is not needed: there is no NAT' };
     }
     try {
       const { by, host, port } = await tryPortMapping(listen.port || 26431, { signal });
       return { status: 'ok', text: `the router gives ${formatHostPort({ host, port })} by ${by}` };
     } catch (reason) {
       signal.throwIfAborted();
-      return { status: 'note', text: KeibiError.from(reason, 'PEER_UNREACHABLE').message };
+      const { message } = KeibiError.from(reason, 'PEER_UNREACHABLE');
+      return { status: 'note', text: `${message} For a way without, see keibidrop help firewalls.` };
     }
   }
 }

@@ -82,7 +82,11 @@ async function run(options: DoctorCommand, io: Io, loadPeer: LoadPeer): Promise<
 
   if (options.json) io.stdout.write(lineOf('doctor', { ok: failed === 0, failed }));
   else
-    io.stdout.write(failed === 0 ? 'Ready to send and receive.\n' : `${failed} failed: this machine is not ready.\n`);
+    io.stdout.write(
+      failed === 0
+        ? 'Ready to send and receive.\n'
+        : `${failed} failed: this machine is not ready. Mend what is marked FAIL, then run keibidrop doctor again.\n`,
+    );
   return failed === 0 ? 0 : 1;
 }
 
@@ -98,7 +102,8 @@ async function tryLoadSettings(load: () => Promise<Settings>): Promise<{ setting
     return { settings, check: { name: 'configuration', status: 'ok', text } };
   } catch (error) {
     if (!(error instanceof KeibiError && error.code === 'CONFIG_INVALID')) throw error;
-    return { check: { name: 'configuration', status: 'failed', text: error.message } };
+    const text = `${error.message} Correct that first.`;
+    return { check: { name: 'configuration', status: 'failed', text } };
   }
 }
 
