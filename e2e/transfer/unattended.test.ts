@@ -53,7 +53,8 @@ describe('with --json', () => {
       const progress = side.events({ progress: true }).filter(({ event }) => event === 'progress');
       const number = expect.any(Number);
       const fields = { event: 'progress', files: number, bytes: number, totalBytes: number, bytesPerSecond: number };
-      for (const event of progress) expect(event).toEqual(fields);
+      for (const { file: _, ...event } of progress) expect(event).toEqual(fields);
+      expect(progress.map(({ file }) => file)).toContain('folder/large');
       const bytes = progress.map((event) => event.bytes as number);
       expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
       expect(progress.at(-1)).toMatchObject({ files: 3, bytes: (12 << 20) + 19, totalBytes: (12 << 20) + 19 });
