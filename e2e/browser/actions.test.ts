@@ -109,11 +109,20 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
     const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
     const goTo = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
     const where = dialog.getByRole('status');
-    await where.getByText('~/ben-in', { exact: true }).waitFor();
+    const isAt = (place: string) => where.getByText(place, { exact: true }).waitFor();
+    await isAt('~/ben-in');
     await goTo('Parent folder');
-    for (const name of ['places', 'inner', 'deepest', 'Parent folder']) await goTo(name);
+    await isAt('~');
     const chosen = sandbox.path('places/inner');
-    await where.getByText('~/places/inner', { exact: true }).waitFor();
+    for (const [name, place] of [
+      ['places', '~/places'],
+      ['inner', '~/places/inner'],
+      ['deepest', '~/places/inner/deepest'],
+      ['Parent folder', '~/places/inner'],
+    ] as const) {
+      await goTo(name);
+      await isAt(place);
+    }
     await ben.picture('folder-dialog');
     expect(await ben.barriers()).toEqual([]);
     await goTo('Use this folder');
