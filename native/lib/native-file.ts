@@ -38,18 +38,20 @@ export function missingNativePart(tried: readonly string[], platform = fullPlatf
 }
 
 /**
- * The installed packages that may fit. Older npm versions install both C libraries' packages: the first that loads
- * fits.
+ * The installed package of this platform. Older npm versions install both C libraries' packages: musl may load an addon
+ * for glibc, because it takes `libc.so.6` for itself. Only then is Node's C library asked for.
  */
 function packageDirectories(directory: string): string[] {
   const { resolve } = createRequire(join(directory, 'module.js'));
-  return platformNames().flatMap((name) => {
+  const found = platformNames().flatMap((name) => {
     try {
-      return [dirname(resolve(`@keibidrop/${name}/package.json`))];
+      return [{ name, path: dirname(resolve(`@keibidrop/${name}/package.json`)) }];
     } catch {
       return []; // not installed
     }
   });
+  const platform = found.length > 1 ? fullPlatform() : undefined;
+  return found.filter(({ name }) => platform === undefined || name === platform).map(({ path }) => path);
 }
 
 function platformNames(): string[] {
