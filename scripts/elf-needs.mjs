@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Reads the libraries and the symbol versions that a Linux program or library needs.
-//   node scripts/elf-needs.mjs FILE...     prints every need beyond the floor; fails if there is one
+//   node scripts/elf-needs.mjs [--libc glibc|musl] FILE...    prints every need beyond the floor; fails if there is one
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
-/** The C library of Node 20, and so of every system that runs us. */
-const FLOOR = { GLIBC: [2, 28] };
-const LIBRARIES =
-  /^(lib(c|m|dl|rt|pthread)\.so\.\d+|libc\.so|libc\.musl-\w+\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
+/** Needs that each C library meets. glibc is that of Node 20, and so of every system that runs us; musl has no versions. */
+const FLOORS = {
+  glibc: {
+    versions: { GLIBC: [2, 28] },
+    libraries: /^(lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux-(x86-64|aarch64)\.so\.\d)$/,
+  },
+  musl: { versions: {}, libraries: /^(libc\.so|libc\.musl-\w+\.so\.1)$/ },
+};
 
 /** @returns `libraries`, and `versions`, each as [name, numbers] */
 export function elfNeeds(path) {
@@ -20,9 +25,12 @@ export function elfNeeds(path) {
 }
 
 /** Each thing that a file asks of a system beyond the C library of the floor. */
-export function beyondFloor({ libraries, versions }) {
-  const strange = libraries.filter((name) => !LIBRARIES.test(name)).map((name) => `it needs ${name}`);
-  const late = versions.filter(([name, numbers]) => !(name in FLOOR) || isAfter(numbers, FLOOR[name]));
+export function beyondFloor({ libraries, versions }, libc = 'glibc') {
+  const floor = FLOORS[libc];
+  const strange = libraries.filter((name) => !floor.libraries.test(name)).map((name) => `it needs ${name}`);
+  const late = versions.filter(
+    ([name, numbers]) => !(name in floor.versions) || isAfter(numbers, floor.versions[name]),
+  );
   return [...strange, ...late.map(([name, numbers]) => `it needs ${name}_${numbers.join('.')}`)];
 }
 
@@ -32,7 +40,9 @@ function isAfter(one, other) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const beyond = process.argv.slice(2).flatMap((path) => beyondFloor(elfNeeds(path)).map((need) => `${path}: ${need}`));
+  const { values, positionals } = parseArgs({ options: { libc: { type: 'string' } }, allowPositionals: true });
+  const needs = (path) => beyondFloor(elfNeeds(path), values.libc).map((need) => `${path}: ${need}`);
+  const beyond = positionals.flatMap(needs);
   for (const line of beyond) console.error(line);
   process.exitCode = beyond.length === 0 ? 0 : 1;
 }

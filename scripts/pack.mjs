@@ -168,7 +168,7 @@ function packPlatform(platform) {
 }
 
 function checkFloor(platform, path) {
-  const beyond = beyondFloor(elfNeeds(path));
+  const beyond = beyondFloor(elfNeeds(path), platforms[platform].libc);
   if (beyond.length > 0) fail(`${path} for ${platform} does not run on the oldest system: ${beyond.join(', ')}`);
 }
 

@@ -196,6 +196,12 @@ it('a build that needs more than the oldest supported system is refused', () => 
   expect(() => run(process.execPath, needs, join(ROOT, 'native/build/keibidrop.node'))).toThrow(/libstdc\+\+/);
 });
 
+it('a build for glibc is refused in a package for musl', () => {
+  const needs = join(ROOT, 'scripts/elf-needs.mjs');
+  const build = join(ROOT, 'native/build/keibidrop.node');
+  expect(() => run(process.execPath, needs, '--libc', 'musl', build)).toThrow(/needs libc\.so\.6[\s\S]*needs GLIBC_2/);
+});
+
 async function readJson(path: string): Promise<Record<string, unknown>> {
   return JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
 }
