@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ErrorCode, isErrorCode, rowOf } from './error-table.ts';
 
-export type { ErrorCode, Retry } from './error-table.ts';
+export type { Retry } from './error-row.ts';
+export type { ErrorCode } from './error-table.ts';
 export { isErrorCode };
 
 /** Data beside code and message. `remote`: the peer raised the error. `resumable`: the same command resumes. */

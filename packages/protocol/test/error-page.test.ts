@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode, type Retry, rowOf } from '../src/error-table.ts';
+import type { Retry } from '../src/error-row.ts';
+import { ERROR_CODES, type ErrorCode, rowOf } from '../src/error-table.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/errors.md', import.meta.url));
 const COLUMNS = 100;

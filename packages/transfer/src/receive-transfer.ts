@@ -18,6 +18,8 @@ import { Reception } from './reception.ts';
 import { failCall, remoteError } from './remote-error.ts';
 import type { RunTally } from './run-tally.ts';
 
+const DECLINED = 'You declined the offer; nothing was written. If you want it after all, ask the sender to send again.';
+
 export interface ReceiveTransferOptions {
   /** Absolute. */
   out: string;
@@ -333,11 +335,7 @@ class ServedTransfer {
     if (!confirm) return out;
     const agreed = await confirm(this.#offer.totals, this.#text);
     signal.throwIfAborted();
-    if (!agreed)
-      throw new KeibiError(
-        'OFFER_DECLINED',
-        'You declined the offer; nothing was written. If you want it after all, ask the sender to send again.',
-      );
+    if (!agreed) throw new KeibiError('OFFER_DECLINED', DECLINED);
     return agreed === true ? out : agreed.out;
   }
 
