@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const LINES_KEPT = 1000;
 
@@ -17,7 +19,7 @@ export interface WindowOptions {
 
 /** A server of tmux of its own, with windows of exact sizes. */
 export class Tmux {
-  readonly #socket = `keibidrop-${randomBytes(6).toString('hex')}`;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'keibidrop-tmux-'));
   #windows = 0;
 
   /** Runs a command in a new window, which stays open when the command has ended. */
@@ -42,10 +44,11 @@ export class Tmux {
 
   close(): void {
     if (this.#windows > 0) this.#run('kill-server');
+    rmSync(this.#directory, { recursive: true });
   }
 
   #run(...args: string[]): string {
-    const command = ['-u', '-L', this.#socket, '-f', '/dev/null', ...args];
+    const command = ['-u', '-S', join(this.#directory, 'socket'), '-f', '/dev/null', ...args];
     const { status, stdout, stderr } = spawnSync('tmux', command, { encoding: 'utf8' });
     if (status !== 0) throw new Error(`tmux ${args.join(' ')} failed: ${stderr}`);
     return stdout;
