@@ -39,7 +39,10 @@ async function contactOf(who: Person, name: string) {
 }
 
 const row = (who: Person, name: string): Locator =>
-  who.page.getByRole('list', { name: 'Contacts' }).getByRole('listitem').filter({ hasText: name });
+  who.page
+    .getByRole('list', { name: 'Contacts' })
+    .getByRole('listitem')
+    .filter({ has: who.page.getByText(name, { exact: true }) });
 
 async function openDetails(who: Person, name: string): Promise<void> {
   await who.open('people');

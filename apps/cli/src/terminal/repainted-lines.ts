@@ -96,8 +96,8 @@ export class RepaintedLines {
     // The last column stays free: some terminals wrap once it is filled.
     const lines = this.#picture?.lines(screen.columns() - 1, Math.max(1, screen.rows() - ROWS_LEFT)) ?? [];
     const body = lines.map((line) => `${line}\u001b[K`).join('\n');
-    const rest = lines.length < this.#painted.length ? '\u001b[J' : '';
-    screen.write(`${this.#upToTheFirst()}${body}${rest}`);
+    // Clears below, too: the lines before may have been more, or wrapped in a window that is narrower now.
+    screen.write(`${this.#upToTheFirst()}${body}\u001b[J`);
     this.#painted = lines;
     this.#dueAt = this.#now() + REPAINT_MS;
   }

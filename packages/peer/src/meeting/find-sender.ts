@@ -43,7 +43,7 @@ export type MeetOptions = Pick<
 
 const MEETING_TIMEOUT_MS = 30_000;
 /** A script, or two quick people, may start the receiver a moment before the sender. */
-const SENDER_GRACE_MS = 1500;
+const SENDER_GRACE_MS = 3000;
 const SENDER_RETRY_MS = 40;
 /** A server is polled less often than this machine. */
 const RENDEZVOUS_RETRY_MS = 500;
