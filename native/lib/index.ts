@@ -28,13 +28,16 @@ export {
 export {
   type LaneEnd,
   type LaneKeys,
+  MAX_EXCLUDE_BYTES,
   NO_ENTRY,
   type Page,
   type Partial,
   type Problem,
   type Root,
+  type Selection,
   SendJob,
   type SendNews,
+  type WalkTotals,
 } from './send-job.ts';
 export { ServeJob } from './serve-job.ts';
 export { type Listing, type ListingPage, SharedFolder } from './shared-folder.ts';

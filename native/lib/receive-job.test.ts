@@ -230,7 +230,7 @@ describe('a process', () => {
         if (sender.takeNews !== undefined) setImmediate(() => onProgress(receiver.progress()[1]));
       };
       let news;
-      sender = new addon.SendJob([source, 'sent', 0, ''], rate > 0 ? new addon.RateBudget(rate) : undefined, pump);
+      sender = new addon.SendJob([source, 'sent', 0, ''], rate > 0 ? new addon.RateBudget(rate) : undefined, pump, '', false);
       receiver = new addon.ReceiveJob(out, 0, false, false, false, undefined, pump);
       sender.expectLanes(listener, id, secret, 1);
       await receiver.open();
@@ -251,11 +251,11 @@ describe('a process', () => {
   const clean = { status: 0, signal: null, stderr: '', stdout: '' };
 
   const STEPS: Record<string, string> = {
-    'with jobs that were only made': `new addon.SendJob([source, 'x', 0, ''], undefined, () => {});
-      new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}); process.exit()`,
-    'with an open job': `const job = new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}); job.open().then(process.exit)`,
-    'while a job is being opened': `const job = new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}); job.open(); process.exit()`,
-    'while it walks': `new addon.SendJob(['/usr', 'usr', 0, ''], undefined, () => {}).start(); process.exit()`,
+    'with jobs that were only made': `new addon.SendJob([source, 'x', 0, ''], undefined, () => {}, '', false);
+      new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}, '', false); process.exit()`,
+    'with an open job': `const job = new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}, '', false); job.open().then(process.exit)`,
+    'while a job is being opened': `const job = new addon.ReceiveJob(out, 0, false, false, false, undefined, () => {}, '', false); job.open(); process.exit()`,
+    'while it walks': `new addon.SendJob(['/usr', 'usr', 0, ''], undefined, () => {}, '', false).start(); process.exit()`,
     'in the middle of a transfer': `start(source, out, 3e6, (bytes) => bytes > 0 && process.exit())`,
     'while it closes in the middle of a transfer': `start(source, out, 3e6, (bytes) => bytes > 0 && process.exit())
       .then((transfer) => setTimeout(() => { transfer.close(); process.exit() }, 50))`,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Listener, NO_ENTRY, type Page, type Problem, RateBudget, SendJob } from './index.ts';
+import { Listener, MAX_EXCLUDE_BYTES, NO_ENTRY, type Page, type Problem, RateBudget, SendJob } from './index.ts';
 
 let folder: string;
 const jobs: SendJob[] = [];
@@ -49,7 +49,7 @@ it('walks its roots and reports pages and totals', async () => {
     { first: 0, count: 1 },
     { first: 1, count: 2 },
   ]);
-  expect(walked).toEqual({ entries: 3, files: 1, bytes: 4 });
+  expect(walked).toEqual({ entries: 3, files: 1, bytes: 4, leftOut: 0 });
   expect(problems).toEqual([]);
   await vi.waitFor(() => expect(onWake).toHaveBeenCalled(), 240_000);
 });
@@ -104,6 +104,9 @@ it('refuses arguments that would break native code', () => {
     () => new SendJob({ roots: [], budget: {} as RateBudget, onWake() {} }),
     () => new RateBudget(-1),
     () => new RateBudget(0.5),
+    () => new SendJob({ roots: [], selection: { exclude: 7 as unknown as string }, onWake() {} }),
+    () => new SendJob({ roots: [], selection: { exclude: 'x'.repeat(MAX_EXCLUDE_BYTES + 1) }, onWake() {} }),
+    () => new SendJob({ roots: [], selection: { gitignore: 1 as unknown as boolean }, onWake() {} }),
     () => new SendJob({ roots: [], onWake: undefined as unknown as () => void }),
     () => job.expectLanes(listener, { sessionId: bytes, laneSecret: bytes, suite: 'aes-256-gcm' }),
     () => job.expectLanes(listener, { sessionId: shared, laneSecret: bytes, suite: 'aes-256-gcm' }),

@@ -36,12 +36,29 @@ export interface Problem {
   path: string;
 }
 
+/** Paths below the roots that are not sent. */
+export interface Selection {
+  /** Patterns as in gitignore(5), one a line, relative to each root; at most 64 KiB. */
+  exclude?: string;
+  /** Applies each `.gitignore` in the roots, too. Patterns of `exclude` decide first. */
+  gitignore?: boolean;
+}
+
+/** The result of a walk. */
+export interface WalkTotals {
+  entries: number;
+  files: number;
+  bytes: number;
+  /** Names that the selection leaves out; a folder counts as one. */
+  leftOut: number;
+}
+
 /** The news of a SendJob since the last look. */
 export interface SendNews {
   pages: Page[];
   problems: Problem[];
   /** Once, after the last page. */
-  walked?: { entries: number; files: number; bytes: number };
+  walked?: WalkTotals;
   lanesEnded: LaneEnd[];
   /** Lanes that the receiver has closed; the other lanes now carry their unacknowledged frames. */
   lanesMoved: number[];
@@ -72,6 +89,9 @@ export interface Partial {
 /** The number that stands for no entry. */
 export const NO_ENTRY = 0xffffffff;
 
+/** Limit of `Selection.exclude`. */
+export const MAX_EXCLUDE_BYTES = 64 * 1024;
+
 /** The same as in packages/protocol: shorter files are sent whole, without chunks. */
 const CHUNK_BYTES = 2 ** 20;
 
@@ -92,7 +112,13 @@ interface NativeSendJob {
 }
 
 interface SendJobBinding {
-  SendJob: new (roots: (string | number)[], budget: NativeRateBudget | undefined, onWake: () => void) => NativeSendJob;
+  SendJob: new (
+    roots: (string | number)[],
+    budget: NativeRateBudget | undefined,
+    onWake: () => void,
+    exclude: string,
+    gitignore: boolean,
+  ) => NativeSendJob;
 }
 
 /**
@@ -106,7 +132,16 @@ export class SendJob {
    * @param options.budget  the rate limit shared with other jobs; absent: no limit
    * @param options.onWake  news is available; never called after close()
    */
-  constructor(options: { roots: Root[]; budget?: RateBudget | undefined; onWake(): void }) {
+  constructor(options: {
+    roots: Root[];
+    selection?: Selection | undefined;
+    budget?: RateBudget | undefined;
+    onWake(): void;
+  }) {
+    const { exclude = '', gitignore = false } = options.selection ?? {};
+    assertText('exclude', exclude);
+    if (Buffer.byteLength(exclude) > MAX_EXCLUDE_BYTES) throw misuse('the patterns are too long');
+    if (typeof gitignore !== 'boolean') throw misuse('gitignore is true or false');
     assertFunction('onWake', options.onWake);
     for (const { path, name, generatedBytes, beneath } of options.roots) {
       assertText('path', path);
@@ -123,7 +158,8 @@ export class SendJob {
       beneath,
     ]);
     const { SendJob: Native } = loadBinding<SendJobBinding>();
-    this.#native = new Native(roots, RateBudget.nativeOf(options.budget), () => options.onWake());
+    const budget = RateBudget.nativeOf(options.budget);
+    this.#native = new Native(roots, budget, () => options.onWake(), exclude, gitignore);
   }
 
   /** Starts the walk; a second call, or one after close(), does nothing. */

@@ -20,6 +20,7 @@ export {
   diagnose,
   eventJson,
   PauseSwitch,
+  planSend,
   receive,
   send,
   waitForBench,

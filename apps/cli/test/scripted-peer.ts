@@ -21,6 +21,7 @@ import {
   type OfferSummary,
   PauseSwitch,
   type PeerEvent,
+  planSend,
   type ReceiveOptions,
   type ReceiveResult,
   type SendOptions,
@@ -105,6 +106,7 @@ export function createScriptedPeer(script: {
     // Tests open nothing on the desktop.
     openByDesktop: async () => false,
     placeOf,
+    planSend,
     recording,
     pullHistory,
     journalsOf,

@@ -45,7 +45,8 @@ void SendJob::Start() {
   walker_ = std::thread([this] {
     Walker walker(options_.roots, &tops_, &table_, &dirs_,
                   {[this](const manifest::EntryTable::Page& page) { return OnPage(page); },
-                   [this](WalkProblem problem) { OnProblem(std::move(problem)); }});
+                   [this](WalkProblem problem) { OnProblem(std::move(problem)); }},
+                  options_.selection);
     const WalkTotals totals = walker.Run();
     {
       const std::scoped_lock lock(mutex_);

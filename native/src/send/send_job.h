@@ -25,6 +25,7 @@ namespace keibi::send {
 struct SendOptions {
   std::vector<Root> roots;
   std::shared_ptr<net::RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+  SelectionOptions selection = {};
 };
 
 // The events since the last TakeNews.

@@ -33,9 +33,9 @@ WalkTotals Walker::Run() {
   for (size_t i = 0; going && i < roots_.size(); i++) going = AddRoot(roots_[i]);
   going = Flush(/*whatever_there_is=*/true) && going;
   while (going && !pending_.empty()) {
-    const Pending next = pending_.back();
+    Pending next = std::move(pending_.back());
     pending_.pop_back();
-    going = AddChildren(next);
+    going = AddChildren(std::move(next));
   }
   // Also flushes a full table: its entries are sent, and the rest is reported as a problem.
   Flush(/*whatever_there_is=*/true);
@@ -67,7 +67,7 @@ bool Walker::AddRoot(const Root& root) {
   tops_->push_back(root);
   manifest::Entry entry = manifest::EntryOf(status);
   entry.name = root.name;
-  return Add(entry, 0);
+  return Add(entry, nullptr);
 }
 
 bool Walker::AddRootBeneath(const Root& root) {
@@ -84,10 +84,10 @@ bool Walker::AddRootBeneath(const Root& root) {
   }
   tops_->push_back(root);
   child.entry.name = root.name;
-  return Add(child.entry, 0);
+  return Add(child.entry, nullptr);
 }
 
-bool Walker::AddChildren(const Pending& pending) {
+bool Walker::AddChildren(Pending pending) {
   disk::SharedFd handle;
   if (const Status status = dirs_->Get(pending.directory, &handle); !status.ok()) {
     Problem(pending.directory, status, table_->PathOf(pending.directory));
@@ -98,6 +98,10 @@ bool Walker::AddChildren(const Pending& pending) {
   const platform::OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
   if (!directory) {
     Problem(pending.directory, manifest::SourceError(), table_->PathOf(pending.directory));
+    return true;
+  }
+  if (const Status status = selection_.Enter(own, pending.folder, &pending.scope); !status.ok()) {
+    Problem(pending.directory, status, table_->PathOf(pending.directory) + "/.gitignore");
     return true;
   }
   for (errno = 0; const dirent* child = readdir(directory.get()); errno = 0) {
@@ -115,15 +119,20 @@ bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
   const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
   // A person did not type this path: every peer would refuse the name on this disk.
   if (too_deep || status.code == Code::kPathRefused) status = Status::Of(Code::kNameUnsendable);
+  const bool is_directory = status.ok() && child.entry.type == manifest::EntryType::kDirectory;
+  if (selection_.active() && selection_.LeavesOut(parent.scope.get(), parent.folder + name, is_directory)) {
+    totals_.left_out++;
+    return true;
+  }
   if (!status.ok()) {
     Problem(manifest::kTop, status, table_->PathOf(parent.directory) + "/" + name);
     return true;
   }
   child.entry.parent = parent.directory;
-  return Add(child.entry, parent.depth + 1);
+  return Add(child.entry, &parent);
 }
 
-bool Walker::Add(const manifest::Entry& entry, uint32_t depth) {
+bool Walker::Add(const manifest::Entry& entry, const Pending* parent) {
   const uint32_t index = table_->Append(entry);
   if (index == manifest::kTop) {
     Problem(manifest::kTop, Status::Of(Code::kLimitExceeded),
@@ -134,7 +143,14 @@ bool Walker::Add(const manifest::Entry& entry, uint32_t depth) {
     totals_.files++;
     totals_.bytes += entry.size;
   }
-  if (entry.type == manifest::EntryType::kDirectory) pending_.push_back({index, depth});
+  if (entry.type == manifest::EntryType::kDirectory) {
+    Pending pending{index, parent == nullptr ? 0 : parent->depth + 1};
+    if (parent != nullptr && selection_.active()) {
+      pending.folder = parent->folder + std::string(entry.name) + "/";
+      pending.scope = parent->scope;
+    }
+    pending_.push_back(std::move(pending));
+  }
   return Flush(/*whatever_there_is=*/false);
 }
 

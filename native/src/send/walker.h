@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/status.h"
 #include "disk/dir_handles.h"
 #include "manifest/entry_table.h"
+#include "send/selection.h"
 
 namespace keibi::send {
 
@@ -24,6 +26,7 @@ struct WalkTotals {
   uint32_t entries = 0;
   uint32_t files = 0;
   uint64_t bytes = 0;
+  uint32_t left_out = 0;  // names that the selection leaves out; a folder counts once, with all that it holds
 };
 
 // Something on disk that cannot be offered. `entry` is kTop if it never became an entry; `path` is escaped for display.
@@ -47,8 +50,13 @@ class Walker {
 
   // `tops` receives the root of every top entry, in the order of their numbers, each before its page.
   Walker(std::vector<Root> roots, std::vector<Root>* tops, manifest::EntryTable* table, disk::DirHandles* dirs,
-         Events events)
-      : roots_(std::move(roots)), tops_(tops), table_(table), dirs_(dirs), events_(std::move(events)) {}
+         Events events, const SelectionOptions& selection = {})
+      : roots_(std::move(roots)),
+        tops_(tops),
+        table_(table),
+        dirs_(dirs),
+        events_(std::move(events)),
+        selection_(selection) {}
 
   WalkTotals Run();
 
@@ -56,13 +64,16 @@ class Walker {
   struct Pending {
     uint32_t directory;
     uint32_t depth;
+    std::string folder =
+        {};  // its path below the root, with a slash at its end; empty for the root or without selection
+    std::shared_ptr<const IgnoreScope> scope = nullptr;
   };
 
   bool AddRoot(const Root& root);
   bool AddRootBeneath(const Root& root);
-  bool AddChildren(const Pending& pending);
+  bool AddChildren(Pending pending);
   bool AddChild(int directory, const Pending& parent, const char* name);
-  bool Add(const manifest::Entry& entry, uint32_t depth);
+  bool Add(const manifest::Entry& entry, const Pending* parent);
   bool Flush(bool whatever_there_is);
   void Problem(uint32_t entry, core::Status status, std::string_view path);
 
@@ -71,6 +82,7 @@ class Walker {
   manifest::EntryTable* const table_;
   disk::DirHandles* const dirs_;
   const Events events_;
+  const Selection selection_;
   WalkTotals totals_;
   std::vector<Pending> pending_;
 };

@@ -23,13 +23,14 @@ using manifest::EntryTable;
 
 class WalkerTest : public testing::Test {
  protected:
-  WalkTotals Walk(std::vector<Root> roots) {
+  WalkTotals Walk(std::vector<Root> roots, const SelectionOptions& selection = {}) {
     Walker walker(std::move(roots), &tops_, &table_, &dirs_,
                   {[this](const EntryTable::Page& page) {
                      pages_.push_back(page);
                      return pages_.size() < stop_after_;
                    },
-                   [this](WalkProblem problem) { problems_.push_back(std::move(problem)); }});
+                   [this](WalkProblem problem) { problems_.push_back(std::move(problem)); }},
+                  selection);
     return walker.Run();
   }
   WalkTotals Walk() { return Walk({{folder_.path().string(), "top"}}); }
@@ -79,6 +80,47 @@ TEST_F(WalkerTest, OffersFilesDirectoriesAndSymlinksWithTheirMetadata) {
     EXPECT_EQ(entry.mode, 0640);  // without its setuid bit
     EXPECT_EQ(entry.mtime_ns, -1'500'000'001);
   }
+}
+
+TEST_F(WalkerTest, LeavesOutWhatThePatternsName) {
+  test::fs::create_directories(folder_ / "build/deep");
+  test::fs::create_directories(folder_ / "src/build");
+  test::WriteFile(folder_ / "build/deep/f", "x");
+  test::WriteFile(folder_ / "src/a.tmp", "x");
+  test::WriteFile(folder_ / "src/keep.tmp", "keep");
+  const WalkTotals totals = Walk({{folder_.path().string(), "top"}}, {.exclude = "/build\n*.tmp\n!keep.tmp"});
+  EXPECT_EQ(Paths(), (std::set<std::string>{"top", "top/src", "top/src/build", "top/src/keep.tmp"}));
+  EXPECT_EQ(totals.left_out, 2u);
+  EXPECT_EQ(totals.bytes, 4u);
+}
+
+TEST_F(WalkerTest, AppliesEachGitignoreBelowItsFolderAndTheOptionsFirst) {
+  test::fs::create_directories(folder_ / "src/inner");
+  test::WriteFile(folder_ / ".gitignore", "*.o\n/only-here\n");
+  test::WriteFile(folder_ / "src/.gitignore", "!wanted.o\ninner/x\n");
+  for (const char* name :
+       {"a.o", "only-here", "src/a.o", "src/wanted.o", "src/only-here", "src/inner/x", "src/inner/y"})
+    test::WriteFile(folder_ / name, "x");
+  Walk({{folder_.path().string(), "top"}}, {.exclude = "y", .gitignore = true});
+  EXPECT_EQ(Paths(), (std::set<std::string>{"top", "top/.gitignore", "top/src", "top/src/.gitignore",
+                                            "top/src/wanted.o", "top/src/only-here", "top/src/inner"}));
+  EXPECT_TRUE(problems_.empty());
+}
+
+TEST_F(WalkerTest, SendsNothingOfAFolderWhoseGitignoreIsTooLong) {
+  test::fs::create_directories(folder_ / "d");
+  test::WriteFile(folder_ / "d/.gitignore", std::string(Selection::kMaxIgnoreFileBytes + 1, 'x'));
+  test::WriteFile(folder_ / "d/secret", "x");
+  Walk({{folder_.path().string(), "top"}}, {.gitignore = true});
+  EXPECT_EQ(Paths(), (std::set<std::string>{"top", "top/d"}));
+  EXPECT_EQ(ProblemOf("top/d/.gitignore"), Code::kLimitExceeded);
+}
+
+TEST_F(WalkerTest, FollowsNoGitignoreThatIsASymlink) {
+  test::WriteFile(folder_ / "patterns", "*");
+  test::fs::create_symlink("patterns", folder_ / ".gitignore");
+  Walk({{folder_.path().string(), "top"}}, {.gitignore = true});
+  EXPECT_EQ(Paths(), (std::set<std::string>{"top", "top/.gitignore", "top/patterns"}));
 }
 
 TEST_F(WalkerTest, GoesDownAThousandLevelsWithoutRunningOutOfDescriptors) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Discovery, HostPort } from '@keibidrop/discovery';
+import type { Selection } from '@keibidrop/native';
 import type { Code, Suite } from '@keibidrop/protocol';
 import type { ListenAddress } from '@keibidrop/settings';
 import type { EntryLog } from '@keibidrop/transfer';
@@ -53,6 +54,8 @@ export interface SendOptions extends TransferOptions {
   paths: string[];
   /** Folders that `paths` may not leave while they are read, even through a symlink created later; absent: no limit. */
   beneath?: readonly string[] | undefined;
+  /** Names below `paths` that are left out; absent: none. */
+  selection?: Selection | undefined;
   /** Offer standard input as one file of unknown size. */
   stdin?: boolean | undefined;
   text?: string | undefined;

@@ -40,7 +40,7 @@ function fieldsOf(event: PeerEvent, { verbose }: EventJsonOptions): object | und
     case 'accepted':
       return undefined;
     case 'offer':
-      return { files: event.files, bytes: event.bytes };
+      return { files: event.files, bytes: event.bytes, ...(event.leftOut !== undefined && { leftOut: event.leftOut }) };
     case 'progress':
       return {
         files: event.files,

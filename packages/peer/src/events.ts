@@ -183,6 +183,8 @@ export interface OfferEvent extends OfContact {
    */
   names?: readonly string[];
   nameCount?: number;
+  /** At the sender: names that the selection leaves out; a folder counts as one. */
+  leftOut?: number;
 }
 
 /** Progress of one session, at most ten times a second and once at its end. Counts the bytes on the receiver's disk. */

@@ -31,6 +31,7 @@ export { PATIENCE_MS, pause } from './reconnect/reconnect.ts';
 export { ReconnectCredentials } from './reconnect/reconnect-credentials.ts';
 export { leftBehindWarning } from './send/left-behind.ts';
 export { measureAll, measurePath } from './send/measure-path.ts';
+export { type PlanOptions, planSend, type SendPlan } from './send/plan-send.ts';
 export { rootsBeneath } from './send/roots.ts';
 export { send, sendRoots } from './send/send.ts';
 export { causeOf, isLoss, lost } from './session-end.ts';

@@ -7,7 +7,7 @@ export { EntryLog, type EntryState } from './entry-log.ts';
 export type { LanePath, LanePlan } from './lane-manager.ts';
 export { LanePolicy } from './lane-policy.ts';
 export type { OfferTotals } from './offer.ts';
-export { checkedLabel, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
+export { checkedLabel, type FailedEntry, failedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
 export { type ReceivedTransfer, ReceiveTransfer, type ReceiveTransferOptions } from './receive-transfer.ts';
 export { remoteError } from './remote-error.ts';
 export { RunTally } from './run-tally.ts';

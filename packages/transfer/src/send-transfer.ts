@@ -8,6 +8,7 @@ import {
   type Problem,
   type RateBudget,
   type Root,
+  type Selection,
   SendJob,
 } from '@keibidrop/native';
 import type {
@@ -38,6 +39,8 @@ export interface SendTransferOptions {
   /** The offer: roots, or a text instead. */
   roots: Root[];
   text?: string | undefined;
+  /** Names below the roots that are left out. */
+  selection?: Selection | undefined;
   /** The name this peer gives itself. */
   label: string;
   /** The rate limit, shared with other transfers. */
@@ -51,7 +54,7 @@ export interface SendTransferOptions {
   /** The receiver accepts: once. No file data leaves before. */
   onAccepted(): void;
   /** The walk has ended: once. */
-  onOffer(totals: { files: number; bytes: number }): void;
+  onOffer(totals: { files: number; bytes: number; leftOut: number }): void;
   onProgress(progress: TransferProgress): void;
   /** The receiver has paused or continued the transfer. */
   onPause(paused: boolean): void;
@@ -89,8 +92,8 @@ export class SendTransfer {
 
   constructor(options: SendTransferOptions) {
     this.#options = options;
-    const { roots, budget } = options;
-    this.#job = new SendJob({ roots, budget, onWake: () => void this.#pump() });
+    const { roots, selection, budget } = options;
+    this.#job = new SendJob({ roots, selection, budget, onWake: () => void this.#pump() });
   }
 
   /** Handler of Peer.Digests, for the session of this transfer. */

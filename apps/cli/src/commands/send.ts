@@ -9,18 +9,20 @@ import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';
 import { type CodeExtras, showCodeExtras } from '../display/code-extras.ts';
 import { reportOutcome, sentSummary } from '../display/outcome.ts';
+import { showSendPlan } from '../display/send-plan.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
 import { textOf } from '../options/given-code.ts';
 import { addSaveOptions, openIntroduction, type SaveFlags, unlockForContacts } from '../options/introduction.ts';
 import { knownPassphrase } from '../options/passphrases.ts';
+import { addSelectionOptions, type SelectionFlags, selectionOf } from '../options/selection-options.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { PauseKey } from '../terminal/pause-key.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is set. */
-export interface SendCommand extends Everywhere, SaveFlags, CodeExtras {
+export interface SendCommand extends Everywhere, SaveFlags, CodeExtras, SelectionFlags {
   paths: string[];
   stdin: boolean;
   text?: string;
@@ -36,6 +38,7 @@ export interface SendCommand extends Everywhere, SaveFlags, CodeExtras {
   background?: boolean;
   /** With `background`: start at once, ahead of queued sends. */
   now?: boolean;
+  dryRun?: boolean;
   incognito?: boolean;
   /** Names of contacts to invite; no code is shown then. */
   to?: string[];
@@ -50,6 +53,7 @@ Examples:
   tar c photos | keibidrop send -
   keibidrop send report.pdf --receivers 3
   keibidrop send report.pdf --qr --copy
+  keibidrop send project --gitignore --exclude .git --dry-run
   keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
   keibidrop send photos --to Anna --to Bea
   keibidrop send --clipboard --to Anna
@@ -69,6 +73,9 @@ but resumable, 70 a bug of ours, 130 Ctrl-C.
 
 /** With these no person looks at a code. */
 const NO_EXTRAS = ['json', 'to', 'background', 'quiet'];
+
+/** With a text nothing is left out. The daemon does not know the options yet. */
+const NOT_FILES = ['text', 'clipboard', 'background'];
 
 export const command: CliCommand<SendCommand> = { name: 'send', declare, run };
 
@@ -98,8 +105,9 @@ function declare(command: Command, onRun: OnRun<SendCommand>): void {
     )
     .addOption(new Option('--background', 'hand it over to the daemon; starts one if needed'))
     .addOption(new Option('--now', 'with --background: start at once, ahead of queued sends'))
-    .addOption(new Option('--incognito', 'store nothing: no history, no queue'));
-  addEverywhereOptions(addSaveOptions(command))
+    .addOption(new Option('--incognito', 'store nothing: no history, no queue'))
+    .addOption(new Option('--dry-run', 'only show what would be sent; with --verbose every path').conflicts(NOT_FILES));
+  addEverywhereOptions(addSaveOptions(addSelectionOptions(command, NOT_FILES)))
     .addHelpText('after', AFTER_HELP)
     .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
 }
@@ -129,6 +137,9 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
   if (stdin && Number(receivers) !== 1) {
     throw usage('Standard input (-) can be read once, so it has one receiver: leave out --receivers.');
   }
+  const chooses = rest.dryRun || rest.gitignore || rest.exclude !== undefined || rest.excludeFrom !== undefined;
+  if (stdin && chooses)
+    throw usage('Standard input (-) is sent whole: leave out --dry-run, --exclude and --gitignore.');
   if (rest.background && stdin) throw usage('Standard input (-) cannot be sent in the background.');
   if (rest.now && !rest.background) throw usage('--now is for --background.');
   const parsedCode = code === undefined ? {} : { code: parseCode(code) };
@@ -151,6 +162,8 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
   const flags = { config, rendezvous, discovery, limit, listen, codeLength, patience };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   await assertSourcesExist(options.paths, io.cwd);
+  const selection = await selectionOf(options, io);
+  if (options.dryRun) return showSendPlan({ ...options, selection }, io, peer);
   if (options.background) return sendInBackground(options, settings, io, peer);
   const save = await openIntroduction(options, io, peer, settings.configDir);
 
@@ -164,6 +177,7 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
     paths: options.paths,
     stdin: options.stdin,
     text,
+    selection,
     listen: settings.listen,
     pausing: keys.pausing,
     signal: io.signal,

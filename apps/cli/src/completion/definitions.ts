@@ -43,7 +43,21 @@ const VALUES: Readonly<Record<string, Value>> = {
   paths: 'file',
   'files and links': 'file',
   ...Object.fromEntries(
-    ['action', 'bytes', 'code', 'fingerprint', 'host:port', 'host:port|url', 'id', 'n', 'name', 'new', 'number', 'rate']
+    [
+      'action',
+      'bytes',
+      'code',
+      'fingerprint',
+      'host:port',
+      'host:port|url',
+      'id',
+      'n',
+      'name',
+      'new',
+      'number',
+      'pattern',
+      'rate',
+    ]
       .concat(['share', 'share/path', 'size', 'text', 'time', 'url', 'words'])
       .map((placeholder) => [placeholder, 'other'] as const),
   ),

@@ -39,7 +39,7 @@ function summaryOf(summary: string, screen: Screen): string {
 }
 
 /** The failed entries with reasons, at most 20. */
-function failureList(failed: readonly FailedEntry[], io: Io): string {
+export function failureList(failed: readonly FailedEntry[], io: Io): string {
   const head = `${failed.length === 1 ? 'One entry' : `${formatNumber(failed.length)} entries`} failed:`;
   const lines = [paint(io.stderr, 'red', head)];
   for (const { path, message } of failed.slice(0, LISTED_FAILURES))

@@ -4,6 +4,7 @@ import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 import type { Notes } from './code-extras.ts';
+import { formatCount } from './format.ts';
 import { amountOf } from './outcome.ts';
 import { PeopleLines } from './people-lines.ts';
 import { type ProgressRow, sumOf } from './progress-line.ts';
@@ -75,6 +76,7 @@ class PeopleView implements View {
   #away = new Set<number>();
   /** This side has paused all sessions. */
   #paused = false;
+  #saidLeftOut = false;
 
   constructor(io: Io, options: ViewOptions) {
     this.#io = io;
@@ -119,9 +121,7 @@ class PeopleView implements View {
         this.#showReceiverDone(event);
         break;
       case 'connected':
-        this.#showConnected(event);
-        this.#sessions.set(event.session, { ...this.#sessions.get(event.session), connected: event, lost: false });
-        this.#away.delete(event.session);
+        this.#connect(event);
         break;
       case 'paused':
         this.#showPaused(event);
@@ -150,12 +150,22 @@ class PeopleView implements View {
       case 'file':
         if (this.#options.verbose) this.#lines.note(harmless(event.path));
         break;
+      case 'offer':
+        this.#showLeftOut(event.leftOut ?? 0);
+        break;
       case 'done':
         this.#lines.settle();
         break;
       default:
-      // Other events need no line: offers have been shown, failures are listed at the end, and the command prints the result.
+      // Other events need no line: a receiver has been asked about the offer, failures are listed at the end, and the command prints the result.
     }
+  }
+
+  /** Once: every receiver's walk leaves out the same. */
+  #showLeftOut(names: number): void {
+    if (names === 0 || this.#saidLeftOut) return;
+    this.#saidLeftOut = true;
+    this.#lines.dim(`Left out: ${formatCount(names, 'name')}.`);
   }
 
   #showInviting({ contact, state }: Extract<PeerEvent, { type: 'inviting' }>): void {
@@ -166,6 +176,12 @@ class PeopleView implements View {
       taken: `${contact} has accepted.`,
     }[state];
     if (sentence !== undefined) this.#lines.dim(sentence);
+  }
+
+  #connect(event: ConnectedEvent): void {
+    this.#showConnected(event);
+    this.#sessions.set(event.session, { ...this.#sessions.get(event.session), connected: event, lost: false });
+    this.#away.delete(event.session);
   }
 
   #showConnected({ session, peer, path, suite, tried = [], contact, verified }: ConnectedEvent): void {

@@ -132,11 +132,12 @@ export class OutgoingSession implements ServingSession {
     const early: PeerEvent[] = [];
     let named = false;
     const onEvent = (event: PeerEvent) => (named ? send.onEvent(event) : void early.push(event));
-    const offer = (counts: { files: number; bytes: number }) =>
+    const offer = (counts: { files: number; bytes: number; leftOut?: number }) =>
       onEvent({ type: 'offer', directories: 0, symlinks: 0, ...counts });
     const transfer: SendTransfer = new SendTransfer({
       roots,
       text: send.text,
+      selection: send.selection,
       label: send.label,
       budget: this.#options.budget,
       entries: send.entriesOf?.(session),
@@ -157,10 +158,10 @@ export class OutgoingSession implements ServingSession {
         if (!receiver.accepted) Object.assign(receiver, { accepted: true, startedAt: performance.now() });
         onEvent({ type: 'accepted', session });
       },
-      onOffer: (totals) => {
+      onOffer: ({ leftOut, ...totals }) => {
         total = totals;
         totalsFinal = true;
-        offer(totals);
+        offer({ ...totals, ...(send.selection !== undefined && { leftOut }) });
       },
       onProgress: ({ files, bytes, file }) => {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes };
