@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "check.h"
@@ -32,6 +34,13 @@ class TemporaryFolder {
 inline void Fill(const std::filesystem::path& path, const uint8_t* data, size_t size) {
   FILE* const file = fopen(path.c_str(), "wb");
   Check(file != nullptr && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
+// Whether the file has exactly this content.
+inline bool Holds(const std::filesystem::path& path, const uint8_t* data, size_t size) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  return content == std::string(reinterpret_cast<const char*>(data), size);
 }
 
 }  // namespace keibi::fuzz
