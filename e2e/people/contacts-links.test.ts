@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inNamespace, Lan } from '../harness/lan.ts';
@@ -134,6 +134,23 @@ describe('contacts on one machine', () => {
       code: 'OFFER_DECLINED',
       message: expect.stringMatching(/^bob /),
     });
+  });
+
+  it('are offered only the names that --exclude leaves', async () => {
+    await mkdir(sandbox.path('project'));
+    for (const name of ['kept', 'a.tmp', 'b.tmp']) await writeFile(sandbox.path('project', name), CONTENT);
+    await rule('ask');
+    const offer = () => sendToBob('project', '--exclude', '*.tmp');
+    const asking = await offer();
+    await bob.until(({ event, kind }) => event === 'question' && kind === 'invitation');
+    const { event } = await bob.command('invitations');
+    expect(event).toMatchObject({ invitations: [{ label: 'project', files: 1, bytes: CONTENT.length }] });
+    await bob.command('invitations', 'decline');
+    expect(await asking.ended).toBe(3);
+
+    await rule('accept', sandbox.path('chosen'));
+    expect(await (await offer()).ended).toBe(0);
+    expect(await readdir(sandbox.path('chosen/project'))).toEqual(['kept']);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes, randomInt } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { measureAll, type PeerEvent, type SendOptions, type SendResult, send } from '@keibidrop/peer';
+import { measureAll, type PeerEvent, planSend, type SendOptions, type SendResult, send } from '@keibidrop/peer';
 import { createCode, INVITATION_ID_BYTES, type Invitation, KeibiError, MAX_LABEL_BYTES } from '@keibidrop/protocol';
 import type { EntryLog } from '@keibidrop/transfer';
 
@@ -192,9 +192,13 @@ function kindOf({ text }: SendByInvitationOptions): Invitation['to'] {
 }
 
 /** The size of the data; undefined if it is known only after sending. */
-async function sizeOf({ text, stdin, paths, signal }: SendByInvitationOptions): Promise<Invitation['size']> {
+async function sizeOf(options: SendByInvitationOptions): Promise<Invitation['size']> {
+  const { text, stdin, paths, selection, signal } = options;
   if (text !== undefined) return { files: 0, bytes: Buffer.byteLength(text) };
-  return stdin ? undefined : measureAll(paths, signal);
+  if (stdin) return undefined;
+  if (selection === undefined) return measureAll(paths, signal);
+  const { files, bytes } = await planSend({ paths, selection, signal });
+  return { files, bytes };
 }
 
 /** The description that the contact sees before the offer: as many names as fit. */
