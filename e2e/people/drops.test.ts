@@ -93,9 +93,9 @@ describe('files dropped in a browser', () => {
     });
     upload.destroy();
     await expect.poll(() => readdir(drops(drop))).toEqual(['file']);
-    // A refused request removes nothing.
-    const odd = JSON.stringify({ drop, code: 'no code' });
-    expect(await server.json({ path: '/api/Send', body: odd })).toMatchObject({ reply: { code: 'CODE_MALFORMED' } });
+    // A refused request removes nothing, also while the ended upload still counts.
+    const odd = { path: '/api/Send', body: JSON.stringify({ drop, code: 'no code' }) };
+    await expect.poll(() => server.json(odd)).toMatchObject({ reply: { code: 'CODE_MALFORMED' } });
     const { id } = await daemon.send({ drop });
     await expect(daemon.send({ drop })).rejects.toMatchObject({ code: 'DROP_UNKNOWN' });
     expect(await server.put(drop, 'late')).toMatchObject({ reply: { code: 'DROP_UNKNOWN' } });
