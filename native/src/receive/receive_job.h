@@ -61,7 +61,7 @@ class ReceiveJob {
   void Discard(uint32_t index) { ledger_.Discard(index); }
   // SHA-256 of each chunk of a placed file, read from the disk. May block.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
-  // Marks a placed file as damaged: any later run replaces it.
+  // Marks a placed file as damaged, so that the next run replaces it.
   core::Status Distrust(uint32_t index);
   // Like Distrust, for an entry of `up_to_date` before its page is answered: it becomes wanted, and its file is
   // replaced once the new one is whole.

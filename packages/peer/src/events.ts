@@ -166,7 +166,7 @@ export interface TriedWay {
   /** `HOST:PORT` */
   address: string;
   code: ErrorCode;
-  /** For people: the system's own words where it has any. */
+  /** A text for people: the system's error message if there is one. */
   reason: string;
 }
 

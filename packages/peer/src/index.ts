@@ -3,6 +3,7 @@
 // Sends and receives: meeting by code, the port of a sender, sessions, reconnecting, diagnosis and benchmarks.
 // It prints nothing and knows no terminal, window or exit code. Contacts, share and daemon build on its parts.
 
+export type { Selection } from '@keibidrop/native';
 export type * from './api.ts';
 export { benchAgainst } from './bench/against.ts';
 export { benchAlone } from './bench/alone.ts';

@@ -32,7 +32,7 @@ export interface SendCommand extends Everywhere, SaveFlags, CodeExtras, Selectio
   codeLength?: string;
   insecureCode?: boolean;
   listen?: string;
-  /** 0: any number, until Ctrl-C. */
+  /** Number of receivers after which the command ends; 0: it runs until Ctrl-C. */
   receivers: number;
   /** Hand the send over to the daemon. */
   background?: boolean;

@@ -30,6 +30,12 @@ export interface PlaceDefinition {
   readonly variadic: boolean;
 }
 
+/** Placeholders whose values no shell can know. */
+const WORDS = [
+  ...['action', 'bytes', 'code', 'fingerprint', 'host:port', 'host:port|url', 'id', 'n', 'name', 'new', 'number'],
+  ...['pattern', 'rate', 'share', 'share/path', 'size', 'text', 'time', 'url', 'words'],
+];
+
 /** The values that each placeholder of an option or an argument takes; `defineProgram` throws for one that is not here. */
 const VALUES: Readonly<Record<string, Value>> = {
   'auto|off|iface': ['auto', 'off'],
@@ -42,25 +48,7 @@ const VALUES: Readonly<Record<string, Value>> = {
   path: 'file',
   paths: 'file',
   'files and links': 'file',
-  ...Object.fromEntries(
-    [
-      'action',
-      'bytes',
-      'code',
-      'fingerprint',
-      'host:port',
-      'host:port|url',
-      'id',
-      'n',
-      'name',
-      'new',
-      'number',
-      'pattern',
-      'rate',
-    ]
-      .concat(['share', 'share/path', 'size', 'text', 'time', 'url', 'words'])
-      .map((placeholder) => [placeholder, 'other'] as const),
-  ),
+  ...Object.fromEntries(WORDS.map((placeholder) => [placeholder, 'other'] as const)),
 };
 
 /** Arguments that are several in one. */

@@ -30,7 +30,7 @@ export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeO
   return error === undefined ? 0 : exitCodeOf(error);
 }
 
-/** The first word tells at a glance that it went well. */
+/** The summary for a screen, with its first word in green: it reports a success. */
 function summaryOf(summary: string, screen: Screen): string {
   return `${fitted(
     screen,

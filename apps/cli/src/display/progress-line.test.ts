@@ -87,7 +87,7 @@ describe('the line of one transfer', () => {
     expect(coloured).toContain('\u001b[32m█');
     const [held = ''] = progressLines([{ progress: half, via: '', held: 'paused' }], 79, { ...plain, colour: true }, 0);
     expect(held).toContain('\u001b[33m█');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for the escape sequence
     expect(held).toMatch(/\u001b\[33m *paused/);
   });
 });

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Selection } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 
-/** The options about what of the named folders is left out. */
+/** The options that leave names out of the given folders. */
 export interface SelectionFlags {
   exclude?: string[];
   excludeFrom?: string;
   gitignore?: boolean;
 }
-
-/** As `MAX_EXCLUDE_BYTES` of the native package, which is not loaded for this. */
-const MAX_PATTERN_BYTES = 64 * 1024;
 
 /** @param conflicts  names of options with which nothing is left out */
 export function addSelectionOptions(command: Command, conflicts: string[]): Command {
@@ -32,13 +30,11 @@ export function addSelectionOptions(command: Command, conflicts: string[]): Comm
 export async function selectionOf(
   { exclude = [], excludeFrom, gitignore = false }: SelectionFlags,
   io: Pick<Io, 'cwd'>,
-): Promise<{ exclude: string; gitignore: boolean } | undefined> {
+): Promise<Selection | undefined> {
   if (exclude.length === 0 && excludeFrom === undefined && !gitignore) return undefined;
   if (exclude.includes('')) throw new KeibiError('USAGE', '--exclude is empty. Name a pattern, such as *.tmp.');
   const file = excludeFrom === undefined ? '' : await patternsIn(excludeFrom, io);
   const patterns = [file, ...exclude].filter((text) => text !== '').join('\n');
-  if (Buffer.byteLength(patterns) > MAX_PATTERN_BYTES)
-    throw new KeibiError('USAGE', 'The patterns to leave out have more than 64 KiB. Use fewer.');
   return { exclude: patterns, gitignore };
 }
 

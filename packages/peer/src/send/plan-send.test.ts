@@ -61,6 +61,10 @@ describe('a selection', () => {
     expect(await plan({ exclude: 'build/\n*.tmp' })).toMatchObject({ paths: ['src/b'], leftOut: 2 });
   });
 
+  it('with more patterns than are allowed is refused', async () => {
+    await expect(plan({ exclude: 'x'.repeat(2 ** 16 + 1) })).rejects.toMatchObject({ code: 'USAGE' });
+  });
+
   const word = fc.constantFrom('a', 'b', 'ab', '*', '?', '[ab]', '[!a]', '**', 'a*', '\\a', 'a?', '*b');
   const pattern = fc
     .tuple(

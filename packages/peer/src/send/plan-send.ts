@@ -3,7 +3,7 @@ import { type Problem, type Selection, SendJob } from '@keibidrop/native';
 import { decodePage, type Entry, TOP } from '@keibidrop/protocol';
 import { failedEntry } from '@keibidrop/transfer';
 import type { FailedEntry } from '../events.ts';
-import { resolveRoots } from './roots.ts';
+import { checkSelection, resolveRoots } from './roots.ts';
 
 export interface PlanOptions {
   paths: readonly string[];
@@ -30,10 +30,12 @@ export interface SendPlan {
 /**
  * Walks the paths as a send does, and offers them to no one.
  *
- * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED; `signal.reason` on abort
+ * @throws USAGE if the patterns are too long; TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE,
+ * TRANSFER_SOURCE_UNSUPPORTED; `signal.reason` on abort
  */
 export async function planSend({ paths, selection, signal, onEntry }: PlanOptions): Promise<SendPlan> {
   signal.throwIfAborted();
+  checkSelection(selection);
   const roots = await resolveRoots(paths);
   const plan: SendPlan = { files: 0, directories: 0, symlinks: 0, bytes: 0, leftOut: 0, failed: [], unsupported: [] };
   const folders = new Map<number, string>([[TOP, '']]);

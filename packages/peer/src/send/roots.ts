@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { stat } from 'node:fs/promises';
 import { basename, extname, relative, resolve, sep } from 'node:path';
-import type { Root } from '@keibidrop/native';
+import { MAX_EXCLUDE_BYTES, type Root, type Selection } from '@keibidrop/native';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 
 function notAFile(path: string): string {
@@ -39,6 +39,13 @@ export async function resolveRoots(
     roots.push(beneath === undefined ? { path, name } : { ...confined(path, beneath), name });
   }
   return roots;
+}
+
+/** @throws USAGE if the patterns are too long */
+export function checkSelection(selection: Selection | undefined): void {
+  if (Buffer.byteLength(selection?.exclude ?? '') <= MAX_EXCLUDE_BYTES) return;
+  const most = `${MAX_EXCLUDE_BYTES / 1024} KiB`;
+  throw new KeibiError('USAGE', `The patterns to leave out have more than ${most}. Use fewer or shorter ones.`);
 }
 
 /**

@@ -11,7 +11,7 @@ import { holdingBy } from '../pause-switch.ts';
 import { isLoss } from '../session-end.ts';
 import { leftBehindWarning } from './left-behind.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
-import { resolveRoots } from './roots.ts';
+import { checkSelection, resolveRoots } from './roots.ts';
 
 const EXHAUSTED_WHILE_RUNNING =
   'The code was guessed wrong three times, so no one else can join. Running transfers continue.';
@@ -34,6 +34,7 @@ export async function send(options: SendOptions): Promise<SendResult> {
   }
   // Two receivers would each get a part of the stream.
   if (options.stdin && options.receivers !== 1) throw new KeibiError('USAGE', 'Standard input has one receiver.');
+  checkSelection(options.selection);
   assertInterface(options.reach.discovery);
   return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options) : []);
 }
